@@ -17,11 +17,12 @@ const CARRIED: &[&str] = &[
     "runtime/src",
     "runtime/search/Cargo.toml",
     "runtime/search/src",
-    "runtime/trace/Cargo.toml",
-    "runtime/trace/src",
+    "runtime/protocol/Cargo.toml",
+    "runtime/protocol/src",
 ];
 
-/// Sources that decide what the wrapper tells rustc: user crates are built anew when they change.
+/// Sources that decide what the wrapper passes to rustc: user crates are built anew when they
+/// change.
 const WRAPPER: &str = "cargo-lockred/src/wrapper";
 
 /// The manual's pages, one a code.

@@ -8,11 +8,11 @@
 //! What is received decides what a thread writes, so that the order of messages shows.
 
 use lockred_model::{Failure, ModelMachine, Program};
+use lockred_protocol::codes::BugKind;
 use lockred_search::discipline::Discipline;
 use lockred_search::{Findings, Limits, Stop, transactions};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool;
-use lockred_trace::codes::BugKind;
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -7,10 +7,10 @@
 
 use lockred_model::Program;
 use lockred_model::program::Statement;
+use lockred_protocol::codes::BugKind;
 use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::{emit, generate, program, tool};
-use lockred_trace::codes::BugKind;
 use std::path::{Path, PathBuf};
 
 /// Random programs in one run.
@@ -42,7 +42,7 @@ fn check(directory: &Path, filters: &[&str], arguments: &[&str]) -> Vec<TestFini
     tool::finish(&mut tool::lockred(directory, arguments)).tests()
 }
 
-/// The kinds of bugs that were found; behind a data race nothing else counts. Threads that wait for
+/// The kinds of bugs that were found; after a data race nothing else counts. Threads that wait for
 /// each other by going round loops are in a livelock as they are written, and in a deadlock where
 /// the loops are recognised.
 fn kinds(test: &TestFinished) -> Vec<BugKind> {

@@ -20,13 +20,13 @@
 
 use lockred_model::program::Statement;
 use lockred_model::{Failure, ModelMachine, Program};
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_search::discipline::Discipline;
 use lockred_search::{Findings, Limits, Stop, Strategy, explore, transactions};
 use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::generate::RWLOCK;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::{emit, generate, tool};
-use lockred_trace::codes::{BugKind, Verdict};
 use std::path::Path;
 
 /// Programs in one run.

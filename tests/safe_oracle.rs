@@ -5,10 +5,10 @@
 //! with these levels of optimisation are: two threads look at one value through shared references,
 //! each with at most two operations that the other one can see. rustc lays out enums so that what
 //! one thread tests lies beside what another one changes, and loads both. A few follow one of two
-//! pointers, where LLVM would read behind one of them in any case.
+//! pointers, where LLVM would read after one of them in any case.
 
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::{safe, tool};
-use lockred_trace::codes::{BugKind, Verdict};
 use std::path::Path;
 
 /// Levels of optimisation, with the numbers of right and of racy programs.

@@ -2,16 +2,16 @@
 //! and goes back to states as they were.
 //!
 //! It knows no happens-before: where it cannot exclude data races it says so (`data-races`), and a
-//! program that has one must be told so.
+//! program that has one must be reported so.
 
 use lockred_model::{Failure, ModelMachine, Program};
+use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict};
 use lockred_search::discipline::Discipline;
 use lockred_search::{Findings, Limits, Stop, stateful, transactions};
 use lockred_tests::directive::Expectation;
 use lockred_tests::emit::{Locks, Threads};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::{emit, fixture, generate, program, tool};
-use lockred_trace::codes::{AssumptionKind, BugKind, Verdict};
 use std::path::{Path, PathBuf};
 
 /// Random programs in one run: such that end, and such that do not.

@@ -1,6 +1,6 @@
 //! What inline assembly is known to do.
 
-/// Instructions behind `lock` that are used as fences.
+/// Instructions after `lock` that are used as fences.
 const UPDATES: &[&str] = &["or", "add", "not", "xor", "and", "sub"];
 
 /// Updates that leave 0 behind where they are given 0: what they are given is then what they leave.

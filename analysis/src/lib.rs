@@ -1,4 +1,4 @@
-//! LLVM IR in, instrumented object out: the linker shim behind `cargo lockred check`.
+//! LLVM IR in, instrumented object out: the linker shim after `cargo lockred check`.
 
 mod assembly;
 mod escape;

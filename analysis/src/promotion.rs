@@ -10,7 +10,7 @@ use std::collections::HashSet;
 /// constants.
 const PASSES: &str = "sroa,sccp";
 
-/// The attribute that keeps promotion from reading behind one of several pointers before it is
+/// The attribute that keeps promotion from reading after one of several pointers before it is
 /// known which of them the program follows: such a read may race where the program has none. rustc
 /// gives it to all functions under the wrapper.
 pub const NO_SPECULATION: &str = "sanitize_thread";
@@ -20,9 +20,9 @@ pub const NO_SPECULATION: &str = "sanitize_thread";
 /// # Errors
 /// When LLVM refuses the passes.
 pub fn promote(context: Context, module: &Module) -> Result<(), String> {
-    if let Some(told) = Attribute::named(NO_SPECULATION) {
+    if let Some(reported) = Attribute::named(NO_SPECULATION) {
         for function in module.functions() {
-            function.add(context, told);
+            function.add(context, reported);
         }
     }
     module.run_passes(&format!("function({PASSES})"))

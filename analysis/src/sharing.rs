@@ -9,7 +9,7 @@ use crate::facts::access::accesses;
 use crate::facts::{Facts, FunctionId, Index, Operand};
 use crate::llvm::{Constant, Module, Value};
 use crate::points_to::{Bounds, Kind, ObjectId, PointsTo};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 use std::collections::HashMap;
 
 /// What an address may point into, as far as other threads are concerned.
@@ -87,8 +87,8 @@ impl<'f> Sharing<'f> {
         match operand {
             Operand::Nothing | Operand::Function(_) => Reach::Shared,
             Operand::Global(id, _) => self.reach_of_global(id),
-            Operand::Slot(slot) => {
-                let objects = self.points_to.objects_of(function, slot);
+            Operand::Register(register) => {
+                let objects = self.points_to.objects_of(function, register);
                 let mut most = None;
                 for object in objects {
                     most = most.max(Some(self.reach_of(object)));
@@ -133,8 +133,8 @@ impl<'f> Sharing<'f> {
 
     /// What the address in an LLVM value may point into.
     pub(crate) fn reach_of_value(&self, module: &Module, index: &Index, value: Value) -> Reach {
-        if let Some((function, slot)) = index.slot(value) {
-            return self.reach(function, Operand::Slot(slot));
+        if let Some((function, register)) = index.register(value) {
+            return self.reach(function, Operand::Register(register));
         }
         match value.constant(module) {
             Constant::Address(of, bytes) => of

@@ -1,4 +1,4 @@
-//! The file of known findings: what a check accepts, and which entries nothing stands behind any
+//! The file of known findings: what a check accepts, and which entries nothing stands after any
 //! more.
 //!
 //! It is TOML with an entry a line, sorted, so that differences can be read; who reviews them may
@@ -133,10 +133,9 @@ impl Found {
             .bugs
             .iter()
             .map(|bug| entry(&bug.fingerprint, bug.kind.code(), &bug.rendered.report.title));
-        let warnings = outcome
-            .warnings
-            .iter()
-            .map(|told| entry(&told.fingerprint, told.kind.code(), &told.rendered.report.title));
+        let warnings = outcome.warnings.iter().map(|reported| {
+            entry(&reported.fingerprint, reported.kind.code(), &reported.rendered.report.title)
+        });
         let complete = outcome.ended == Ended::Complete && outcome.error.is_none();
         self.tests.insert(place.clone(), (bugs.chain(warnings).collect(), complete));
     }
@@ -244,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_none_are_told() {
+    fn files_that_are_none_are_reported() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("known.toml");
         assert!(
             Baseline::read(&path, false).unwrap_err().hint.unwrap().contains("--write-baseline")
         );
         assert_eq!(Baseline::read(&path, true).unwrap().len(), 0);
-        for (text, told) in [
+        for (text, reported) in [
             ("", "version"),
             ("version = 2", "version 2"),
             ("version = 1\nfindings = [{ code = 1 }]", "cannot be understood"),
@@ -259,7 +258,7 @@ mod tests {
         ] {
             std::fs::write(&path, text).unwrap();
             let error = Baseline::read(&path, true).unwrap_err();
-            assert!(error.message.contains(told), "{}", error.message);
+            assert!(error.message.contains(reported), "{}", error.message);
         }
     }
 
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_told_anew_with_the_words_of_today() {
+    fn a_finding_is_reported_anew_with_the_words_of_today() {
         let known = baseline(&[entry("a", "1", "old"), entry("a", "2", "")]);
         let found = found(&[("a", &[entry("a", "1", "new"), entry("a", "3", "")], true)]);
         let new = found.baseline(&known);

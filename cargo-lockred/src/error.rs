@@ -42,9 +42,9 @@ impl Error {
 
     /// A failed operation on a file. A full or read-only disk is named as such.
     pub fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
-        let mut told = Self::ours(format!("cannot {doing} {}: {error}", path.display()));
-        told.hint = file_hint(error.kind());
-        told
+        let mut reported = Self::ours(format!("cannot {doing} {}: {error}", path.display()));
+        reported.hint = file_hint(error.kind());
+        reported
     }
 
     /// The same error with a hint.
@@ -85,8 +85,12 @@ mod tests {
     #[test]
     fn a_full_disk_is_named() {
         let error = io::Error::from_raw_os_error(libc::ENOSPC);
-        let told = Error::file("write", Path::new("/x/y"), &error);
-        assert!(told.message.starts_with("cannot write /x/y: No space left"), "{}", told.message);
-        assert!(told.hint.unwrap().contains("disk is full"));
+        let reported = Error::file("write", Path::new("/x/y"), &error);
+        assert!(
+            reported.message.starts_with("cannot write /x/y: No space left"),
+            "{}",
+            reported.message
+        );
+        assert!(reported.hint.unwrap().contains("disk is full"));
     }
 }

@@ -10,7 +10,7 @@ pub enum Exit {
     /// `check`: no bug found. `replay`: the schedule ran to its end and no bug showed. `setup`:
     /// done. `explain`, `replay` without an id, `discipline`: printed.
     Success = 0,
-    /// `check`: a bug was found that the baseline does not have, or a warning, or a circle in the
+    /// `check`: a bug was found that the baseline does not have, or a warning, or a cycle in the
     /// order of locks, that was denied. `replay`: the bug was reproduced. `discipline --check`: a
     /// field has lost its protection.
     BugFound = 1,

@@ -1,13 +1,13 @@
 //! `cargo lockred explain`: the pages of the manual, on a terminal.
 
 use crate::cli::ExplainOptions;
-use crate::cli::findings::Teller;
+use crate::cli::findings::Reporter;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::manual::{self, Page};
 use crate::output::console::columns_of_stdout;
 use crate::output::style::{Paint, Style};
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -92,7 +92,7 @@ fn distance(one: &str, other: &str) -> usize {
 /// The headings of the list, and the codes under each.
 fn groups() -> [(&'static str, Vec<&'static str>); 4] {
     let of = |check| {
-        let of = WarningKind::ALL.iter().filter(|kind| Teller::Check.tells(**kind) == check);
+        let of = WarningKind::ALL.iter().filter(|kind| Reporter::Check.reports(**kind) == check);
         of.map(|kind| kind.code()).collect()
     };
     [
@@ -110,12 +110,12 @@ fn list(width: usize, style: Style) -> String {
     for (heading, codes) in groups() {
         let _ = writeln!(text, "{}", style.paint(Paint::Bold, &format!("{heading}:")));
         for page in manual::pages().filter(|page| codes.contains(&page.code)) {
-            let told = if page.title() == page.code {
+            let reported = if page.title() == page.code {
                 page.meaning()
             } else {
                 format!("{}: {}", page.title(), page.meaning())
             };
-            let lines = wrapped(&told, width.saturating_sub(indent).max(20));
+            let lines = wrapped(&reported, width.saturating_sub(indent).max(20));
             for (number, line) in lines.iter().enumerate() {
                 let code = if number == 0 { page.code } else { "" };
                 let padding = indent - 2 - code.len();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_found_by_code_and_by_name_and_near_misses_are_told() {
+    fn pages_are_found_by_code_and_by_name_and_near_misses_are_reported() {
         assert_eq!(find("lr0002").unwrap().code, "LR0002");
         assert_eq!(find("Deadlock").unwrap().code, "LR0002");
         assert_eq!(find("memory-model-sc").unwrap().code, "memory-model-sc");

@@ -1,10 +1,10 @@
 //! In which order a program may acquire its locks: the part of `cargo lockred audit
-//! --accesses` that tells it, and circles for `check`.
+//! --accesses` that reports it, and cycles for `check`.
 
 use crate::executable::place::{Place, relative};
 use crate::output::line::json;
-use lockred_trace::lock_order::{Circle, Kind, LockOrder, Nesting, Taken};
-use lockred_trace::sites::{Sidecar, SiteId};
+use lockred_protocol::lock_order::{Cycle, Kind, LockOrder, Nesting, Taken};
+use lockred_protocol::sites::{Sidecar, SiteId};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use std::path::Path;
 const VERSION: u32 = 1;
 
 /// The order of locks of one executable, and what names its places.
-pub struct Told<'a> {
+pub struct Reported<'a> {
     pub order: &'a LockOrder,
     pub sidecar: &'a Sidecar,
-    /// The workspace's root: its files are told relative to it.
+    /// The workspace's root: its files are reported relative to it.
     pub root: &'a Path,
     pub target: &'a str,
 }
@@ -52,7 +52,7 @@ struct NestingLine<'a> {
 
 /// A line of JSON: nestings that come back to where they began.
 #[derive(Serialize)]
-struct CircleLine<'a> {
+struct CycleLine<'a> {
     reason: &'static str,
     v: u32,
     target: &'a str,
@@ -61,7 +61,7 @@ struct CircleLine<'a> {
     locks: Vec<String>,
 }
 
-/// The line of JSON behind those.
+/// The line of JSON after those.
 #[derive(Serialize)]
 struct OrderLine<'a> {
     reason: &'static str,
@@ -70,10 +70,10 @@ struct OrderLine<'a> {
     known: bool,
     locks: usize,
     nestings: usize,
-    circles: usize,
+    cycles: usize,
 }
 
-impl Told<'_> {
+impl Reported<'_> {
     /// For people.
     pub fn human(&self) -> String {
         let order = self.order;
@@ -81,23 +81,23 @@ impl Told<'_> {
             return "the order of locks: not known, the program is too large for it\n\n".into();
         }
         let mut text = format!(
-            "the order of locks: {} locks, {} circles\n",
+            "the order of locks: {} locks, {} cycles\n",
             order.locks.len(),
-            order.circles.len()
+            order.cycles.len()
         );
-        for circle in &order.circles {
-            text += &self.circle(circle);
+        for cycle in &order.cycles {
+            text += &self.cycle(cycle);
         }
-        let is_told = |nesting: &&Nesting| {
+        let is_reported = |nesting: &&Nesting| {
             let (held, wanted) = (&nesting.held.locks, &nesting.wanted.locks);
             held.len() == 1 && wanted.len() == 1 && held != wanted
         };
-        let told = order.nestings.iter().filter(is_told).map(|nesting| self.line(nesting));
-        let lines: BTreeSet<String> = told.collect();
+        let reported = order.nestings.iter().filter(is_reported).map(|nesting| self.line(nesting));
+        let lines: BTreeSet<String> = reported.collect();
         for line in lines {
             let _ = writeln!(text, "  {line}");
         }
-        let others = order.nestings.iter().filter(|nesting| !is_told(nesting)).count();
+        let others = order.nestings.iter().filter(|nesting| !is_reported(nesting)).count();
         if others > 0 {
             let _ = writeln!(text, "  and {others} nestings of locks that are not told apart");
         }
@@ -105,14 +105,14 @@ impl Told<'_> {
         text
     }
 
-    /// A circle, for people: its nestings line by line.
-    pub fn circle(&self, circle: &Circle) -> String {
-        let first = circle.locks.first().map_or_else(String::new, |&lock| self.lock(lock));
-        let mut text = format!("  {}\n", heading(circle.kind, &first));
-        for (at, nesting) in self.nestings(circle).enumerate() {
-            let before = at.checked_sub(1).unwrap_or(circle.locks.len() - 1);
+    /// A cycle, for people: its nestings line by line.
+    pub fn cycle(&self, cycle: &Cycle) -> String {
+        let first = cycle.locks.first().map_or_else(String::new, |&lock| self.lock(lock));
+        let mut text = format!("  {}\n", heading(cycle.kind, &first));
+        for (at, nesting) in self.nestings(cycle).enumerate() {
+            let before = at.checked_sub(1).unwrap_or(cycle.locks.len() - 1);
             let lock =
-                |index: usize| circle.locks.get(index).map_or_else(String::new, |&l| self.lock(l));
+                |index: usize| cycle.locks.get(index).map_or_else(String::new, |&l| self.lock(l));
             let holds = if nesting.sure { "holds   " } else { "may hold" };
             let _ = writeln!(text, "    {holds} {}", self.end(&lock(before), &nesting.held));
             let _ = writeln!(text, "    acquires {}", self.end(&lock(at), &nesting.wanted));
@@ -121,25 +121,25 @@ impl Told<'_> {
         text
     }
 
-    /// A circle, for people, in one line: its locks, and where each is acquired under another one.
-    pub fn in_one_line(&self, circle: &Circle) -> String {
+    /// A cycle, for people, in one line: its locks, and where each is acquired under another one.
+    pub fn in_one_line(&self, cycle: &Cycle) -> String {
         let name = |&lock: &u32| self.lock(lock);
-        let first = circle.locks.first().map_or_else(String::new, name);
-        let acquired = circle.locks.iter().zip(self.nestings(circle)).map(|(lock, nesting)| {
+        let first = cycle.locks.first().map_or_else(String::new, name);
+        let acquired = cycle.locks.iter().zip(self.nestings(cycle)).map(|(lock, nesting)| {
             let Place { file, line, .. } = self.place(nesting.wanted.call);
             format!("{} ({file}:{line})", name(lock))
         });
         let acquired: Vec<String> = acquired.collect();
-        format!("  {}: {}", heading(circle.kind, &first), acquired.join(", "))
+        format!("  {}: {}", heading(cycle.kind, &first), acquired.join(", "))
     }
 
-    fn nestings(&self, circle: &Circle) -> impl Iterator<Item = &Nesting> {
-        circle.nestings.iter().filter_map(|&number| self.order.nestings.get(number as usize))
+    fn nestings(&self, cycle: &Cycle) -> impl Iterator<Item = &Nesting> {
+        cycle.nestings.iter().filter_map(|&number| self.order.nestings.get(number as usize))
     }
 
-    /// Where a circle's locks are acquired.
-    pub fn lines(&self, circle: &Circle) -> BTreeSet<Line> {
-        let ends = self.nestings(circle).flat_map(|nesting| [&nesting.held, &nesting.wanted]);
+    /// Where a cycle's locks are acquired.
+    pub fn lines(&self, cycle: &Cycle) -> BTreeSet<Line> {
+        let ends = self.nestings(cycle).flat_map(|nesting| [&nesting.held, &nesting.wanted]);
         let places = ends.map(|taken| self.place(taken.call));
         places.map(|place| (place.file.to_owned(), place.line)).collect()
     }
@@ -169,10 +169,10 @@ impl Told<'_> {
                 threads: self.threads(nesting),
             });
         }
-        for Circle { kind, nestings, locks } in &order.circles {
+        for Cycle { kind, nestings, locks } in &order.cycles {
             let (kind, locks) = (*kind, names(locks));
             text +=
-                &json(&CircleLine { reason: "circle", v: VERSION, target, kind, nestings, locks });
+                &json(&CycleLine { reason: "cycle", v: VERSION, target, kind, nestings, locks });
         }
         text += &json(&OrderLine {
             reason: "lock-order",
@@ -181,7 +181,7 @@ impl Told<'_> {
             known: order.known,
             locks: order.locks.len(),
             nestings: order.nestings.len(),
-            circles: order.circles.len(),
+            cycles: order.cycles.len(),
         });
         text
     }
@@ -238,15 +238,15 @@ impl Told<'_> {
     }
 }
 
-/// What a circle comes to, in words.
+/// What a cycle comes to, in words.
 fn heading(kind: Kind, lock: &str) -> String {
     match kind {
-        Kind::Circle => "circle: threads may wait for each other".into(),
+        Kind::Cycle => "cycle: threads may wait for each other".into(),
         Kind::Gated => {
-            "circle under a common lock, which keeps threads apart if it is the same one".into()
+            "cycle under a common lock, which keeps threads apart if it is the same one".into()
         }
         Kind::OneThread => {
-            "circle of one thread: nobody waits unless another thread does the same".into()
+            "cycle of one thread: nobody waits unless another thread does the same".into()
         }
         Kind::SameKind => {
             format!("two instances of `{lock}` may be locked in either order (or be the same lock)")

@@ -44,8 +44,8 @@ mod report;
 mod schedule_file;
 mod session;
 mod setup;
-mod subject;
 mod toolchain;
+mod under_check;
 mod wrapper;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
@@ -93,7 +93,7 @@ fn refuse(refused: &clap::Error, arguments: &[OsString]) -> Exit {
     }
 }
 
-/// Runs a command, and tells the error that it ends with, if it does.
+/// Runs a command, and reports the error that it ends with, if it does.
 fn run(lockred: Lockred) -> Exit {
     let (outcome, color) = match lockred.command {
         Command::Check(options) => (check::run(&options), options.selection.display.color),

@@ -3,8 +3,8 @@
 
 use crate::executable::place::{Place, relative};
 use crate::output::line::json;
-use lockred_trace::protection::{Class, Field, Lock, Protection};
-use lockred_trace::sites::{Sidecar, SiteId};
+use lockred_protocol::protection::{Class, Field, Lock, Protection};
+use lockred_protocol::sites::{Sidecar, SiteId};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use std::path::Path;
 const VERSION: u32 = 1;
 
 /// What is known of one executable, and what names its places.
-pub struct Told<'a> {
+pub struct Reported<'a> {
     pub protection: &'a Protection,
     pub sidecar: &'a Sidecar,
-    /// The workspace's root: its files are told relative to it.
+    /// The workspace's root: its files are reported relative to it.
     pub root: &'a Path,
     pub target: &'a str,
 }
@@ -47,7 +47,7 @@ struct ThreadLine<'a> {
     objects: Vec<String>,
 }
 
-/// The line of JSON behind those.
+/// The line of JSON after those.
 #[derive(Serialize)]
 struct ProtectionLine<'a> {
     reason: &'static str,
@@ -61,7 +61,7 @@ struct ProtectionLine<'a> {
     shared: usize,
 }
 
-impl Told<'_> {
+impl Reported<'_> {
     /// For people: the user's own memory, and how much there is of each class.
     pub fn human(&self) -> String {
         let Protection { known, objects, fields, threads } = self.protection;

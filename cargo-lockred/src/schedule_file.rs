@@ -3,9 +3,9 @@
 
 use crate::cli::selection::Selection;
 use crate::error::{Error, Result};
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::BugKind;
-use lockred_trace::session::Order;
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::session::Request;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -33,8 +33,8 @@ pub struct ScheduleFile {
     pub key: String,
     /// The test.
     pub test: KeptTest,
-    /// The order that replays it.
-    pub order: Order,
+    /// The request that replays it.
+    pub request: Request,
     /// The build that it came from.
     pub build: KeptBuild,
 }
@@ -149,8 +149,8 @@ pub fn parse(path: &Path) -> Result<ScheduleFile> {
 pub mod tests {
     use super::*;
     use crate::exit::Exit;
-    use lockred_trace::schedule::{Choice, Schedule};
-    use lockred_trace::session::Task;
+    use lockred_protocol::schedule::{Choice, Schedule};
+    use lockred_protocol::session::Task;
 
     /// A schedule with this fingerprint.
     pub fn file(fingerprint: &str) -> ScheduleFile {
@@ -170,9 +170,9 @@ pub mod tests {
                 name: "t".into(),
                 arguments: vec!["t".into(), "--exact".into()],
             },
-            order: Order {
+            request: Request {
                 libtest: true,
-                ..Order::of(Task::Replay { schedule: Schedule(vec![Choice::Thread(1)]) })
+                ..Request::of(Task::Replay { schedule: Schedule(vec![Choice::Thread(1)]) })
             },
             build: KeptBuild {
                 directory: "/x y/ä".into(),
@@ -203,7 +203,7 @@ pub mod tests {
         let mut written = file("abcd000000000001");
         write(directory.path(), &mut written).unwrap();
         let read = read(directory.path(), "ABCD").unwrap();
-        assert_eq!(read.order, written.order);
+        assert_eq!(read.request, written.request);
         assert_eq!(read.build.directory, written.build.directory);
     }
 
@@ -222,7 +222,7 @@ pub mod tests {
             assert_eq!(error.exit, Exit::Usage);
             assert!(error.message.contains("abcd.json is damaged"), "{}", error.message);
         }
-        fs::write(&path, text.replacen("\"version\": 1", "\"version\": 999", 1)).unwrap();
+        fs::write(&path, text.replacen("\"version\": 2", "\"version\": 999", 1)).unwrap();
         assert!(error("abcd").message.contains("format version 999"));
     }
 }

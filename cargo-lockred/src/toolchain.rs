@@ -78,8 +78,8 @@ fn ask(rustc: &OsString, directory: &Path, question: &str) -> Result<String> {
         .output()
         .map_err(|e| Error::build(format!("cannot run {shown}: {e}")))?;
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        return Err(Error::build(format!("`{shown} {question}` failed: {}", told.trim_end())));
+        let reported = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::build(format!("`{shown} {question}` failed: {}", reported.trim_end())));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

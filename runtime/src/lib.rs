@@ -1,14 +1,14 @@
 //! The runtime that is linked into every checked program: it owns `main`, runs the program's
-//! threads as coroutines on one OS thread, and answers the order of its session.
+//! threads as coroutines on one OS thread, and responds to the request of its session.
 //!
-//! The program reaches the runtime through the hooks of [`lockred_trace::hooks`] ([`hooks`],
+//! The program reaches the runtime through the hooks of [`lockred_protocol::hooks`] ([`hooks`],
 //! [`models`], [`kernel`]); the search reaches the program through [`machine::native::Native`].
-//! Both enter by [`machine::hook`], which hands out the state. What the program has done is told as
-//! [`machine::event`]s. Everything that belongs to the execution under way is in
+//! Both enter by [`machine::hook`], which hands out the state. What the program has done is
+//! reported as [`machine::event`]s. Everything that belongs to the execution under way is in
 //! [`machine::execution::Execution`], which is put back as a whole at every restore; what outlives
 //! executions is in the rest of [`machine::state::State`].
 //!
-//! Rooms, from the ground up; a test of the house (`xtask/tests/house`) knows the circles that are
+//! Rooms, from the ground up; a test of the house (`xtask/tests/house`) knows the cycles that are
 //! left:
 //!
 //! | rooms | what |

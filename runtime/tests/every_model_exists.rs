@@ -2,8 +2,8 @@
 //! else is; and its row in the table says of each address that it is given how the memory there is
 //! accessed.
 
-use lockred_trace::hooks::LIBC_PREFIX;
-use lockred_trace::libc_functions::{self, Effect, Touch, answered, is_answered};
+use lockred_protocol::hooks::LIBC_PREFIX;
+use lockred_protocol::libc_functions::{self, Effect, Touch, answered, is_answered};
 use std::collections::BTreeMap;
 use std::path::Path;
 

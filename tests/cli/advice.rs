@@ -2,9 +2,9 @@
 //! and the tests are clean then.
 
 use crate::fixtures::own;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::outcome::{Site, TestFinished};
 use lockred_tests::tool::run;
-use lockred_trace::codes::Verdict;
 use std::collections::BTreeSet;
 use std::path::Path;
 

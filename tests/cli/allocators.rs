@@ -1,8 +1,8 @@
 //! Global allocators of the program's own, in Rust and in C.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::tool::run;
-use lockred_trace::codes::Verdict;
 
 #[test]
 fn every_kind_of_allocator_is_verified() {

@@ -2,9 +2,9 @@
 //! disciplines. What is wrong is reported.
 
 use crate::fixtures::annotated;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::run;
-use lockred_trace::codes::Verdict;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -50,7 +50,7 @@ fn a_test_has_options_of_its_own_and_the_command_line_wins() {
 }
 
 #[test]
-fn options_hold_for_the_replay_and_are_told_when_asked() {
+fn options_hold_for_the_replay_and_are_reported_when_asked() {
     let test = check(1, &["options::spurious"]);
     let _ = run(annotations(), &["replay", &test.bugs[0].id]).expect(1).says(&["for no reason"]);
     let _ = run(annotations(), &["check", "options::", "--verbose"])
@@ -87,7 +87,7 @@ fn an_ordinary_build_runs_as_if_there_were_nothing() {
 
 /// What a test assumes by `lockred::assume!`.
 fn assumed(test: &TestFinished) -> Vec<&str> {
-    let messages = test.assumptions.iter().map(|told| told.message.as_str());
+    let messages = test.assumptions.iter().map(|reported| reported.message.as_str());
     messages.filter(|message| message.starts_with(LEFT_OUT)).collect()
 }
 
@@ -99,8 +99,12 @@ fn executions_are_left_out_in_which_what_is_assumed_is_false() {
     for how in ["exhaustive", "dpor", "states"] {
         let search = |name: &str, status| check(status, &[name, "--search", how]);
         let test = search("assumed::of_chosen_values", 0);
-        let told = format!("{LEFT_OUT}: `from <= to && to > 0` (src/assumed.rs:13:5)");
-        assert_eq!((test.verdict, assumed(&test)), (Verdict::Passed, vec![told.as_str()]), "{how}");
+        let reported = format!("{LEFT_OUT}: `from <= to && to > 0` (src/assumed.rs:13:5)");
+        assert_eq!(
+            (test.verdict, assumed(&test)),
+            (Verdict::Passed, vec![reported.as_str()]),
+            "{how}"
+        );
         assert!(test.complete, "{how}: {test:?}");
         assert_eq!(search("assumed::of_nothing", 1).bugs.len(), 1, "{how}");
         let test = search("assumed::of_what_another_thread_does", 1);
@@ -115,8 +119,8 @@ fn executions_are_left_out_in_which_what_is_assumed_is_false() {
 #[test]
 fn a_test_of_which_nothing_is_left_says_so() {
     let test = check(0, &["assumed::never_true"]);
-    let told = format!("{LEFT_OUT}: no execution is left, so nothing was checked");
-    assert!(assumed(&test).contains(&told.as_str()), "{test:?}");
+    let reported = format!("{LEFT_OUT}: no execution is left, so nothing was checked");
+    assert!(assumed(&test).contains(&reported.as_str()), "{test:?}");
     assert_eq!(assumed(&test).len(), 2, "{test:?}");
 }
 
@@ -144,7 +148,7 @@ fn blocks_that_are_atomic_are_fine() {
 }
 
 #[test]
-fn blocks_that_are_not_are_told_with_what_comes_in_between() {
+fn blocks_that_are_not_are_reported_with_what_comes_in_between() {
     for (test, block, lines) in [
         ("two_critical_sections", "Account::doubled", &[33, 34, 33, 34][..]),
         ("a_load_and_a_store", "Account::count_up", &[46, 47, 46, 47]),
@@ -162,8 +166,9 @@ fn blocks_that_are_not_are_told_with_what_comes_in_between() {
             let said = format!("atomicity: `annotations::blocks::{block}` is not atomic: thread ");
             assert!(warnings(&test)[0].starts_with(&said), "{how}: {warning}");
             let sites = warning["sites"].as_array().unwrap();
-            let told: Vec<u64> = sites.iter().map(|site| site["line"].as_u64().unwrap()).collect();
-            assert_eq!(told, lines, "{how}: {warning}");
+            let reported: Vec<u64> =
+                sites.iter().map(|site| site["line"].as_u64().unwrap()).collect();
+            assert_eq!(reported, lines, "{how}: {warning}");
         }
     }
     let _ = check(1, &["blocks::a_load_and_a_store", "--deny", "atomicity"]);
@@ -181,7 +186,7 @@ fn fields_that_are_used_as_they_say_are_fine() {
 }
 
 #[test]
-fn a_discipline_that_is_not_kept_is_told_with_the_access() {
+fn a_discipline_that_is_not_kept_is_reported_with_the_access() {
     for (test, said, line) in [
         (
             "guarded_by_another_lock",
@@ -217,7 +222,7 @@ fn predicates_that_hold_and_protect_are_fine() {
 }
 
 #[test]
-fn who_does_not_satisfy_a_predicate_is_told_and_so_is_one_that_protects_from_nobody() {
+fn who_does_not_satisfy_a_predicate_is_reported_and_so_is_one_that_protects_from_nobody() {
     let owner = "self.owner.load(Ordering::Relaxed)";
     let lost = "`self.last.load(Ordering::Relaxed) == lockred::me() + 1` is satisfied by";
     for (test, said, line, count) in [

@@ -106,17 +106,17 @@ fn atomics_have_the_pairs_that_synchronise() {
 #[test]
 fn orders_are_those_that_an_operation_may_have() {
     let lines = lines(&audited(&[]).expect(0));
-    let told = |name: &str| -> Vec<(String, u64)> {
+    let reported = |name: &str| -> Vec<(String, u64)> {
         let operations = one(&lines, "atomic", name)["operations"].as_array().unwrap();
-        let told = operations.iter().map(|it| {
+        let reported = operations.iter().map(|it| {
             let pairs = one(&lines, "atomic", name)["pairs"].as_array().unwrap().len();
             (it["text"].as_str().unwrap().to_owned(), pairs as u64)
         });
-        told.collect()
+        reported.collect()
     };
     let expect = |name: &str, pairs: u64, texts: &[&str]| {
         let expected: Vec<_> = texts.iter().map(|text| ((*text).to_owned(), pairs)).collect();
-        assert_eq!(told(name), expected, "{name}");
+        assert_eq!(reported(name), expected, "{name}");
     };
     // What a condition rules out when the package is compiled is neither an order nor an operation.
     expect("Chosen.ready", 1, &["store Release", "load Acquire", "load Relaxed"]);
@@ -144,7 +144,7 @@ fn locks_are_nested_only_where_the_first_may_still_be_held() {
 }
 
 #[test]
-fn what_is_not_compiled_is_told() {
+fn what_is_not_compiled_is_reported() {
     let lines = lines(&audited(&[]).expect(0));
     let last = lines.last().unwrap();
     assert_eq!(last["reason"], "audit-finished");
@@ -178,7 +178,7 @@ fn warnings_fail_an_audit_when_they_are_denied_and_not_in_the_baseline() {
         output.stdout.contains("error[LR0201]") && output.stdout.contains("in forget"),
         "{output}"
     );
-    // What is gone is told.
+    // What is gone is reported.
     fs::write(&cells, text.replace("unsafe { LAST = value };", "let _ = value;")).unwrap();
     let _ = audit(&known).expect(0).says(&["the baseline has a finding that is gone"]);
 }

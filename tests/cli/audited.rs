@@ -14,7 +14,7 @@ fn check(arguments: &[&str]) -> Output {
 
 /// By code and type: what came of a warning, whether it fails the check, and the tests that show
 /// it.
-fn came(output: &Output) -> BTreeMap<String, (String, bool, Value)> {
+fn statuses(output: &Output) -> BTreeMap<String, (String, bool, Value)> {
     let lines = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let warnings = lines.filter(|line| line["reason"] == "audit-warning");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -27,7 +27,7 @@ fn came(output: &Output) -> BTreeMap<String, (String, bool, Value)> {
 
 #[test]
 fn each_kind_is_confirmed_by_the_test_that_shows_it() {
-    let came = came(&check(&[]).expect(1));
+    let statuses = statuses(&check(&[]).expect(1));
     let expected = [
         ("LR0101 Crossed", "confirmed", json!(["both_ways"])),
         ("LR0201 Bare", "confirmed", json!(["two_set"])),
@@ -41,19 +41,19 @@ fn each_kind_is_confirmed_by_the_test_that_shows_it() {
     ];
     let expected =
         expected.map(|(name, status, tests)| (name.into(), (status.into(), false, tests)));
-    assert_eq!(came, BTreeMap::from(expected));
+    assert_eq!(statuses, BTreeMap::from(expected));
 }
 
 #[test]
-fn the_order_of_locks_is_told_as_well_also_when_quiet() {
+fn the_order_of_locks_is_reported_as_well_also_when_quiet() {
     let arguments = ["audit", "--confirm", "--lock-order", "-q", "both_ways"];
     let output = run(&shared("suspects"), &arguments).expect(1);
     let _ = output.says(&[
-        "circle: threads may wait for each other",
+        "cycle: threads may wait for each other",
         "holds    Crossed.",
         "confirmed: a schedule leads there (both_ways)",
         "warnings of the audit, and what came of them",
-        "warning[LR0101]: locks may be acquired in a circle",
+        "warning[LR0101]: locks may be acquired in a cycle",
         "warning[LR0203]: `Early.block`",
     ]);
 }
@@ -105,8 +105,8 @@ fn what_is_denied_fails_unless_the_tests_exclude_it() {
         "= excluded: every interleaving",
         "2 warnings of the audit, denied and not excluded",
     ]);
-    let came = came(&check(RIGHT).expect(0));
-    let of = |name: &str| (came[name].0.as_str(), came[name].1);
+    let statuses = statuses(&check(RIGHT).expect(0));
+    let of = |name: &str| (statuses[name].0.as_str(), statuses[name].1);
     assert_eq!(of("LR0201 Handed"), ("excluded", false));
     // Nobody came there while it was shared.
     assert_eq!(of("LR0201 Kept"), ("not-reached", false));
@@ -119,8 +119,8 @@ fn what_is_denied_fails_unless_the_tests_exclude_it() {
 #[test]
 fn a_search_that_was_cut_excludes_nothing() {
     let cut = check(&["it_joins", "one_sets", "--max-executions", "1", "--search", "naive"]);
-    let came = came(&cut);
-    assert!(came.values().all(|(status, ..)| status != "excluded"), "{came:?}");
+    let statuses = statuses(&cut);
+    assert!(statuses.values().all(|(status, ..)| status != "excluded"), "{statuses:?}");
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn what_is_allowed_is_not_told_and_what_the_baseline_has_fails_nothing() {
     let known = ["--deny", "warnings", "--baseline", file.to_str().unwrap()];
     let write = [RIGHT, &known, &["--write-baseline"]].concat();
     let _ = check(&write).expect(0);
-    let again = came(&check(&[RIGHT, &known].concat()).expect(0));
+    let again = statuses(&check(&[RIGHT, &known].concat()).expect(0));
     assert!(again.len() == 9 && again.values().all(|(_, denied, _)| !denied), "{again:?}");
-    let allowed = came(&check(&[RIGHT, &["--allow", "LR0201"]].concat()).expect(0));
+    let allowed = statuses(&check(&[RIGHT, &["--allow", "LR0201"]].concat()).expect(0));
     assert!(allowed.len() == 6 && !allowed.contains_key("LR0201 Bare"), "{allowed:?}");
     // Without the audit, nothing is said of what the file has of it.
     let plain = ["check", "--baseline", file.to_str().unwrap()];

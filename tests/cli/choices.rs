@@ -2,9 +2,9 @@
 //! the system.
 
 use crate::fixtures::annotated;
+use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::run;
-use lockred_trace::codes::{AssumptionKind, BugKind, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 

@@ -10,14 +10,15 @@ fn check(program: &str, flaw: Option<&str>) -> Output {
     run(&shared("claims"), &[&["check", "--check-static", program][..], &flaw].concat())
 }
 
-/// An error is found where it matters, and told with the claim.
-fn finds(program: &str, flaw: &str, told: &[&str]) {
+/// An error is found where it matters, and reported with the claim.
+fn finds(program: &str, flaw: &str, reported: &[&str]) {
     let _ = check(program, None).expect(0);
     let output = check(program, Some(flaw)).expect(4);
-    let _ = output.says(&["the analysis is wrong", "that no other thread touches it"]).says(told);
+    let _ =
+        output.says(&["the analysis is wrong", "that no other thread touches it"]).says(reported);
 }
 
-/// What is told of a variable of the fixture's.
+/// What is reported of a variable of the fixture's.
 const VARIABLE: &[&str] = &["(rule `stack`)", "claims::tests::", "src/lib.rs:"];
 
 #[test]
@@ -58,13 +59,13 @@ fn that_calls_come_back_with_locks_is_missed() {
     let _ = output.says(&["the analysis is wrong", "no two locks", "Mutex"]);
 }
 
-/// What is told of memory that was taken for what nobody knows of.
+/// What is reported of memory that was taken for what nobody knows of.
 const FIRST: &[&str] = &["that nobody else has touched it", "(rule `unpublished`)", "src/lib.rs:"];
 
-/// An error is found, and told so.
-fn is_found(program: &str, flaw: &str, told: &[&str]) {
+/// An error is found, and reported so.
+fn is_found(program: &str, flaw: &str, reported: &[&str]) {
     let _ = check(program, None).expect(0);
-    let _ = check(program, Some(flaw)).expect(4).says(&["the analysis is wrong"]).says(told);
+    let _ = check(program, Some(flaw)).expect(4).says(&["the analysis is wrong"]).says(reported);
 }
 
 #[test]
@@ -80,20 +81,20 @@ fn that_there_are_threads_is_missed() {
 
 #[test]
 fn that_an_access_has_no_lock_is_missed() {
-    let told = ["that all do so under one lock", "(rule `locked`)", "src/lib.rs:"];
-    is_found("it_is_used_without_its_lock", "bare-accesses-do-not-count", &told);
+    let reported = ["that all do so under one lock", "(rule `locked`)", "src/lib.rs:"];
+    is_found("it_is_used_without_its_lock", "bare-accesses-do-not-count", &reported);
 }
 
 #[test]
 fn that_a_caller_has_no_lock_is_missed() {
-    let told = ["that all do so under one lock", "src/lib.rs:"];
-    is_found("its_lock_is_held_by_one_caller", "bare-callers-do-not-count", &told);
+    let reported = ["that all do so under one lock", "src/lib.rs:"];
+    is_found("its_lock_is_held_by_one_caller", "bare-callers-do-not-count", &reported);
 }
 
 #[test]
 fn that_others_go_on_to_use_what_is_dropped_is_missed() {
-    let told = ["or the last reference to it was dropped", "(rule `owned`)"];
-    is_found("something_is_dropped_that_others_go_on_to_use", "drops-are-last", &told);
+    let reported = ["or the last reference to it was dropped", "(rule `owned`)"];
+    is_found("something_is_dropped_that_others_go_on_to_use", "drops-are-last", &reported);
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
     };
     let [whole] = of("protection")[..] else { panic!("{lines:?}") };
     assert_eq!(whole["known"], true);
-    // The lock, its flag, and the data behind them.
+    // The lock, its flag, and the data after them.
     let program = "one_lock_protects_what_is_beside_it";
     let fields: Vec<_> = of("field")
         .into_iter()
@@ -160,7 +161,7 @@ fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
 }
 
 #[test]
-fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
+fn the_plan_tells_the_order_of_locks_and_cycles_in_it() {
     let fixture = shared("claims");
     let output =
         run(&fixture, &["audit", "--accesses", "--lock-order", "--message-format", "json"])
@@ -181,15 +182,15 @@ fn the_plan_tells_the_order_of_locks_and_circles_in_it() {
     };
     assert!(has("OUTER", "INNER") && !has("INNER", "LEFT"), "{lines:?}");
     assert!(has("LEFT", "RIGHT") && has("RIGHT", "LEFT"), "{lines:?}");
-    let is_theirs = |circle: &serde_json::Value| {
-        let locks = circle["locks"].as_array().unwrap();
+    let is_theirs = |cycle: &serde_json::Value| {
+        let locks = cycle["locks"].as_array().unwrap();
         let mut names: Vec<_> = locks.iter().map(|lock| lock.as_str().unwrap()).collect();
         names.sort_unstable();
-        circle["kind"] == "circle" && names[0].ends_with("LEFT") && names[1].ends_with("RIGHT")
+        cycle["kind"] == "cycle" && names[0].ends_with("LEFT") && names[1].ends_with("RIGHT")
     };
-    assert!(of("circle").into_iter().any(is_theirs), "{:?}", of("circle"));
+    assert!(of("cycle").into_iter().any(is_theirs), "{:?}", of("cycle"));
     let human = run(&fixture, &["audit", "--accesses", "--lock-order"]).expect(0).stdout;
-    for text in ["the order of locks", "circle: threads may wait for each other", "src/lib.rs:"] {
+    for text in ["the order of locks", "cycle: threads may wait for each other", "src/lib.rs:"] {
         assert!(human.contains(text), "{human}");
     }
     let plain = run(&fixture, &["audit", "--accesses"]).expect(0).stdout;

@@ -1,8 +1,8 @@
 //! The sample crate of the README: a deadlock, a data race, and a test that is right.
 
 use crate::fixtures::temporary;
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::tool::{finish, lockred};
-use lockred_trace::codes::{BugKind, Verdict};
 use std::path::Path;
 
 #[test]

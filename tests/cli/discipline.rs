@@ -1,5 +1,5 @@
-//! `cargo lockred discipline`: what protects what is told, pinned and compared, each lost lock is
-//! caught, and a reformatting is not.
+//! `cargo lockred discipline`: what protects what is reported, pinned and compared, each lost lock
+//! is caught, and a reformatting is not.
 
 use crate::fixtures::own;
 use lockred_tests::tool::{Output, run};
@@ -39,16 +39,17 @@ fn lines(fixture: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_is_pinned_is_told_and_a_reformatting_changes_nothing() {
+fn what_is_pinned_is_reported_and_a_reformatting_changes_nothing() {
     let fixture = pinned("discipline-same");
     assert_eq!(lines(&fixture), PINNED);
-    let told = run(&fixture, &["discipline"]).expect(0);
+    let reported = run(&fixture, &["discipline"]).expect(0);
     for line in PINNED {
         let (name, protection) = line.split_once(": ").unwrap();
-        let is_told = |told: &str| told.starts_with(name) && told.contains(protection);
-        assert!(told.stdout.lines().any(is_told), "{line}\n{told}");
+        let is_reported =
+            |reported: &str| reported.starts_with(name) && reported.contains(protection);
+        assert!(reported.stdout.lines().any(is_reported), "{line}\n{reported}");
     }
-    assert!(told.stdout.contains("verified"), "{told}");
+    assert!(reported.stdout.contains("verified"), "{reported}");
     replace(&fixture, "impl Queue {\n", "impl Queue {\n    // Moved\n    // down.\n\n");
     replace(
         &fixture,

@@ -1,9 +1,9 @@
 //! Which findings fail a check: levels of warnings, and the baseline of what is known.
 
 use crate::fixtures::{own, shared};
+use lockred_protocol::codes::Verdict;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, run};
-use lockred_trace::codes::Verdict;
 
 fn warned(arguments: &[&str]) -> Output {
     let common = ["check", "--message-format", "json", "--leaks", "is_stuck", "leaks"];
@@ -102,7 +102,7 @@ fn known_findings_are_accepted_and_new_ones_fail() {
         "known: LR0003 panic: the other was faster",
     ]);
 
-    // Mended, and everything moved by some lines: what is known stays so, what is gone is told.
+    // Mended, and everything moved by some lines: what is known stays so, what is gone is reported.
     std::fs::write(&file, &all).unwrap();
     let source = fixture.join("src/lib.rs");
     let old = std::fs::read_to_string(&source).unwrap();
@@ -124,7 +124,7 @@ fn known_findings_are_accepted_and_new_ones_fail() {
 }
 
 #[test]
-fn a_baseline_that_is_none_is_told() {
+fn a_baseline_that_is_none_is_reported() {
     let fixture = shared("findings");
     let _ = run(&fixture, &["check", "--baseline", "Cargo.toml"])
         .expect(2)

@@ -65,16 +65,16 @@ fn two_formats_do_not_share_a_place() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_told_in_every_document() {
+fn what_cannot_be_checked_is_reported_in_every_document() {
     let directory = results("refused");
     let documents = documents(&directory);
     let mut command = lockred(&shared("sample"), ["check", "tests::refused", "tests::verified"]);
     let _ = tool::finish(command.args(documents)).expect(4);
     let (run, report) = read_alone(&directory);
-    let told = &run["invocations"][0]["toolExecutionNotifications"][0];
-    assert!(told["message"]["text"].as_str().unwrap().contains("socket"), "{told}");
+    let reported = &run["invocations"][0]["toolExecutionNotifications"][0];
+    assert!(reported["message"]["text"].as_str().unwrap().contains("socket"), "{reported}");
     assert_eq!(
-        told["locations"][0]["physicalLocation"]["artifactLocation"]["uriBaseId"],
+        reported["locations"][0]["physicalLocation"]["artifactLocation"]["uriBaseId"],
         "SRCROOT"
     );
     assert_eq!((report.tests, report.failures, report.errors), (2, 0, 1));

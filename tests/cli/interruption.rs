@@ -1,9 +1,9 @@
 //! Ctrl-C: what was finished is printed, and the exit status says that it is not everything.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::outcome::{self, Line, TestFinished};
 use lockred_tests::tool::lockred;
-use lockred_trace::codes::Verdict;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};

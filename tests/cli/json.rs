@@ -1,9 +1,9 @@
 //! The JSON lines: every documented field, with its type, and values that agree with each other.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict};
 use lockred_tests::outcome::{Line, TestFinished};
 use lockred_tests::tool::{Output, run};
-use lockred_trace::codes::{AssumptionKind, BugKind, Verdict};
 
 fn checked() -> Output {
     run(&shared("sample"), &["check", "--message-format", "json"]).expect(1)

@@ -2,9 +2,9 @@
 //! unsupported, by name and line.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{AssumptionKind, Verdict};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, run};
-use lockred_trace::codes::{AssumptionKind, Verdict};
 
 /// Checks a fixture's tests whose names contain one of these.
 fn check(fixture: &str, filter: &str, status: i32) -> (Output, Vec<TestFinished>) {
@@ -16,16 +16,16 @@ fn check(fixture: &str, filter: &str, status: i32) -> (Output, Vec<TestFinished>
     (output, tests)
 }
 
-/// Whether every test is unsupported, for the call that is told for it, at a line of this file.
+/// Whether every test is unsupported, for the call that is reported for it, at a line of this file.
 fn expect_unsupported(output: &Output, tests: &[TestFinished], file: &str, calls: &[(&str, &str)]) {
     for (name, call) in calls {
         let test = tests.iter().find(|test| test.name.rsplit("::").next() == Some(name));
         let test = test.unwrap_or_else(|| panic!("no test {name} in\n{output}"));
         assert_eq!(test.verdict, Verdict::Unsupported, "{name} in\n{output}");
-        let told = output.stderr.split("unsupported ").find(|part| part.contains(name));
-        let told = told.unwrap_or_else(|| panic!("{name} is not told of in\n{output}"));
-        assert!(told.contains(call), "{name}: no `{call}` in\n{told}");
-        assert!(told.contains(file), "{name}: no `{file}` in\n{told}");
+        let reported = output.stderr.split("unsupported ").find(|part| part.contains(name));
+        let reported = reported.unwrap_or_else(|| panic!("{name} is not reported in\n{output}"));
+        assert!(reported.contains(call), "{name}: no `{call}` in\n{reported}");
+        assert!(reported.contains(file), "{name}: no `{file}` in\n{reported}");
     }
 }
 
@@ -89,9 +89,11 @@ fn below_the_root_the_kernel_is_unsupported_by_name_and_line() {
 #[test]
 fn threads_beside_a_child_process_are_unsupported() {
     let (output, tests) = check("kernel", "children::", 4);
-    let told = "threads or choices while a child process still runs";
-    let calls =
-        [("a_program_runs_beside_a_thread", told), ("a_forked_child_counts_beside_a_thread", told)];
+    let reported = "threads or choices while a child process still runs";
+    let calls = [
+        ("a_program_runs_beside_a_thread", reported),
+        ("a_forked_child_counts_beside_a_thread", reported),
+    ];
     expect_unsupported(&output, &tests, "src/children.rs", &calls);
     for name in ["children::a_child_was_waited_for", "children::a_child_has_ended"] {
         let test = tests.iter().find(|test| test.name == name);

@@ -2,8 +2,8 @@
 //! a check that nobody disturbed.
 
 use crate::fixtures::{annotated, own, shared};
+use lockred_protocol::session::{STATUS_FILE, StatusWord};
 use lockred_tests::tool::{Output, finish, lockred};
-use lockred_trace::session::{STATUS_FILE, StatusWord};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -208,7 +208,7 @@ fn an_exploration_that_is_killed_from_outside_goes_on_in_another_process() {
 }
 
 #[test]
-fn what_was_kept_and_is_damaged_is_told() {
+fn what_was_kept_and_is_damaged_is_reported() {
     let name = "tests::a_counts";
     let whole = finish(&mut check(&shared("killed"), &[name])).expect(0);
     let fixture = own("killed", "killed-damaged");
@@ -276,7 +276,7 @@ fn a_death_is_a_finding_that_replays() {
 }
 
 #[test]
-fn tests_side_by_side_are_told_as_one_after_the_other() {
+fn tests_side_by_side_are_reported_as_one_after_the_other() {
     let fixture = shared("killed");
     let one = finish(&mut check(&fixture, &[])).expect(1);
     let three = finish(&mut check(&fixture, &["--jobs", "3"])).expect(1);

@@ -1,16 +1,19 @@
 //! Verdicts on a machine that has much else to do: they are those of an idle one.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::load::Busy;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, finish, lockred};
-use lockred_trace::codes::{BugKind, Verdict};
 
-/// Where a test had come to when its time was up, as it is told.
+/// Where a test had come to when its time was up, as it is reported.
 fn computing(test: &TestFinished) -> (&str, Vec<&str>) {
-    let told = &test.others["computing"];
-    let sites = told["sites"].as_array().unwrap().iter();
-    (told["message"].as_str().unwrap(), sites.filter_map(|site| site["file"].as_str()).collect())
+    let reported = &test.others["computing"];
+    let sites = reported["sites"].as_array().unwrap().iter();
+    (
+        reported["message"].as_str().unwrap(),
+        sites.filter_map(|site| site["file"].as_str()).collect(),
+    )
 }
 
 /// Checks some tests of the fixture beside eight processes that compute for nothing.
@@ -48,11 +51,11 @@ fn what_does_not_end_is_stopped_and_told_with_its_place() {
         assert_eq!((test.verdict, test.complete), (Verdict::Passed, false), "{output}");
         assert_eq!((&test.others["ended"], test.error), (&"seconds".into(), false), "{output}");
         let (message, files) = computing(test);
-        let told = match test.name.as_str() {
+        let reported = match test.name.as_str() {
             "tests::b_computes_for_ever" => "without creating a thread",
             _ => "without an operation that others could see",
         };
-        assert!(message.contains(told), "{}: {message}", test.name);
+        assert!(message.contains(reported), "{}: {message}", test.name);
         assert!(message.contains("--max-seconds raises the limit"), "{}: {message}", test.name);
         assert!(files.contains(&"src/lib.rs"), "{output}");
     }

@@ -1,9 +1,9 @@
 //! Sync models of the user's own, and distrust of those that are built in.
 
 use crate::fixtures::{own, shared};
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::outcome::{Line, TestFinished};
 use lockred_tests::tool::run;
-use lockred_trace::codes::{BugKind, Verdict};
 use std::path::Path;
 
 fn three_pass(directory: &Path, arguments: &[&str]) -> TestFinished {
@@ -16,8 +16,8 @@ fn three_pass(directory: &Path, arguments: &[&str]) -> TestFinished {
 #[test]
 fn a_model_of_the_package_is_used_and_said_unless_it_is_distrusted() {
     let believed = |test: &TestFinished| {
-        let told = |code: &str| test.assumptions.iter().any(|a| a.code == code);
-        (told("user-models"), test.executions)
+        let reported = |code: &str| test.assumptions.iter().any(|a| a.code == code);
+        (reported("user-models"), test.executions)
     };
     let directory = shared("modelled");
     let with = three_pass(&directory, &[]);
@@ -34,7 +34,7 @@ fn a_model_of_the_package_is_used_and_said_unless_it_is_distrusted() {
 }
 
 #[test]
-fn an_unknown_library_is_told_with_the_known_ones() {
+fn an_unknown_library_is_reported_with_the_known_ones() {
     let output = run(&shared("modelled"), &["check", "--distrust", "stdd"]);
     let _ = output
         .expect(2)
@@ -42,7 +42,7 @@ fn an_unknown_library_is_told_with_the_known_ones() {
 }
 
 #[test]
-fn a_wrong_model_is_told_with_its_file_and_rule_before_anything_is_built() {
+fn a_wrong_model_is_reported_with_its_file_and_rule_before_anything_is_built() {
     let directory = own("modelled", "modelled-wrong");
     let file = directory.join("models/turnstile.toml");
     let right = std::fs::read_to_string(&file).unwrap();
@@ -102,11 +102,11 @@ fn unmodelled(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_model_of_which_a_part_matches_nothing_is_not_used_and_that_is_told() {
+fn a_model_of_which_a_part_matches_nothing_is_not_used_and_that_is_reported() {
     let directory = own("modelled", "modelled-half");
     let file = directory.join("models/turnstile.toml");
     let right = std::fs::read_to_string(&file).unwrap();
-    let told = |from: &str, to: &str| {
+    let reported = |from: &str, to: &str| {
         assert!(right.contains(from), "no {from}");
         std::fs::write(&file, right.replace(from, to)).unwrap();
         unmodelled(&directory)
@@ -114,15 +114,15 @@ fn a_model_of_which_a_part_matches_nothing_is_not_used_and_that_is_told() {
     let says = |why: &str| {
         [format!("modelled 0.1.0 does not fit the model of turnstile, {why}: explored as written")]
     };
-    assert_eq!(told("\"store\"", "\"store\""), [""; 0]);
+    assert_eq!(reported("\"store\"", "\"store\""), [""; 0]);
     let other = "its rule `turnstile-leave` matches nothing in `modelled::Turnstile::leave`";
-    assert_eq!(told("\"store\"", "\"xchg\""), says(other));
+    assert_eq!(reported("\"store\"", "\"xchg\""), says(other));
     let renamed = "no rule matches that gives back what its rule `turnstile-enter` acquires";
-    assert_eq!(told("Turnstile::leave", "Turnstile::exit"), says(renamed));
+    assert_eq!(reported("Turnstile::leave", "Turnstile::exit"), says(renamed));
 }
 
 #[test]
-fn a_library_newer_than_its_model_is_explored_as_it_is_written_and_that_is_told() {
+fn a_library_newer_than_its_model_is_explored_as_it_is_written_and_that_is_reported() {
     let directory = own("modelled", "modelled-newer");
     let library = directory.join("once_cell");
     std::fs::create_dir_all(library.join("src")).unwrap();
@@ -134,13 +134,13 @@ fn a_library_newer_than_its_model_is_explored_as_it_is_written_and_that_is_told(
     let dependency = "[dependencies]\nonce_cell = { path = \"once_cell\" }\n";
     write("Cargo.toml", format!("{}\n{dependency}", read("Cargo.toml")));
     write("src/lib.rs", format!("{}\nuse once_cell as _;\n", read("src/lib.rs")));
-    let told = unmodelled(&directory);
-    let [told] = &*told else { panic!("{told:?}") };
+    let reported = unmodelled(&directory);
+    let [reported] = &*reported else { panic!("{reported:?}") };
     assert!(
-        told.starts_with("once_cell 9.0.0 is newer than its model (checked up to 1."),
-        "{told}"
+        reported.starts_with("once_cell 9.0.0 is newer than its model (checked up to 1."),
+        "{reported}"
     );
-    assert!(told.ends_with("): explored as written"), "{told}");
+    assert!(reported.ends_with("): explored as written"), "{reported}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `--search bounded=N`: what takes more is left out, which is said.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::run;
-use lockred_trace::codes::Verdict;
 
 fn check(status: i32, arguments: &[&str]) -> TestFinished {
     let arguments = [&["check", "--exact", "--message-format", "json"][..], arguments].concat();
@@ -43,7 +43,7 @@ fn a_bound_that_leaves_nothing_out_verifies() {
 }
 
 #[test]
-fn who_reads_it_is_told_the_bound_and_how_far_it_came() {
+fn who_reads_it_is_reported_the_bound_and_how_far_it_came() {
     let directory = shared("preemptions");
     let right = ["check", "tests::right"];
     let _ = run(&directory, &[&right[..], &["--search", "bounded"]].concat()).expect(0).says(&[

@@ -24,13 +24,13 @@ fn the_bug_happens_again() {
 }
 
 #[test]
-fn an_unknown_id_is_told() {
+fn an_unknown_id_is_reported() {
     let _ = run(&shared("sample"), &["replay", "ffffffffffff"]).expect(2).says(&["ffffffffffff"]);
     let _ = run(&shared("sample"), &["replay", "../../etc/passwd"]).expect(2);
 }
 
 #[test]
-fn a_corrupt_schedule_is_told() {
+fn a_corrupt_schedule_is_reported() {
     let fixture = own("sample", "corrupt");
     let (id, file) = find(&fixture);
     let whole = std::fs::read_to_string(&file).unwrap();
@@ -45,7 +45,7 @@ fn a_corrupt_schedule_is_told() {
 }
 
 #[test]
-fn a_schedule_of_another_version_is_told() {
+fn a_schedule_of_another_version_is_reported() {
     let fixture = own("sample", "version");
     let (id, file) = find(&fixture);
     let text = std::fs::read_to_string(&file).unwrap();
@@ -119,7 +119,7 @@ fn a_schedule_that_does_not_fit_is_searched_around() {
     let mut schedule: serde_json::Value = serde_json::from_str(&text).unwrap();
     let choices = &mut schedule["order"]["task"]["replay"]["schedule"];
     assert!(choices.is_array(), "{choices}");
-    // Main may not run behind its end.
+    // Main may not run after its end.
     *choices = serde_json::json!([{ "thread": 0 }, { "thread": 5 }]);
     std::fs::write(&file, schedule.to_string()).unwrap();
     let output = run(&fixture, &["replay", &id]).expect(1);

@@ -1,8 +1,9 @@
-//! Signals that a program sends itself: handlers run, and what is told of a signal has its name.
+//! Signals that a program sends itself: handlers run, and what is reported of a signal has its
+//! name.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::Verdict;
 use lockred_tests::tool::{Output, run};
-use lockred_trace::codes::Verdict;
 
 /// Checks one test of the fixture.
 fn check(name: &str) -> Output {
@@ -18,7 +19,7 @@ fn a_signal_for_the_process_is_taken_by_the_only_thread_that_can() {
 }
 
 #[test]
-fn a_death_is_told_with_the_signal_s_name() {
+fn a_death_is_reported_with_the_signal_s_name() {
     let _ = check("nobody_handles_a_raise").expect(1).says(&["LR0008", "SIGUSR2 in main"]);
     let _ = check("nobody_handles_a_kill").expect(1).says(&["LR0008", "SIGTERM in main"]);
 }

@@ -1,4 +1,4 @@
-//! Places that cannot be written: told as what they are, never as something else.
+//! Places that cannot be written: reported as what they are, never as something else.
 
 use crate::fixtures::{own, shared, temporary};
 use lockred_tests::mount::{Mount, under};
@@ -97,7 +97,7 @@ fn tells_the_bug_all_the_same(output: Output, reason: &str) {
 }
 
 #[test]
-fn a_bug_is_told_where_the_disk_is_full() {
+fn a_bug_is_reported_where_the_disk_is_full() {
     let fixture = own("sample", "full-schedules");
     let arguments = ["check", "--exact", "tests::deadlocks", "tests::verified", "--keep-going"];
     let _ = run(&fixture, &arguments).expect(1);
@@ -109,7 +109,7 @@ fn a_bug_is_told_where_the_disk_is_full() {
 }
 
 #[test]
-fn a_bug_is_told_where_its_schedule_cannot_be_kept() {
+fn a_bug_is_reported_where_its_schedule_cannot_be_kept() {
     let fixture = own("sample", "no-schedules");
     let kept = fixture.join("target/lockred");
     std::fs::create_dir_all(&kept).unwrap();
@@ -128,8 +128,8 @@ fn a_limit_of_the_address_space_is_no_bug_of_ours() {
     limited.args(["-c", "ulimit -v 4000000 && exec \"$0\" \"$@\""]);
     limited.arg(command.get_program()).args(command.get_args());
     let output = finish(&mut limited).expect(4);
-    let told = "the address space is limited to 3906 MiB (`ulimit -v`)";
-    assert!(output.stderr.contains(told), "{output}");
+    let reported = "the address space is limited to 3906 MiB (`ulimit -v`)";
+    assert!(output.stderr.contains(reported), "{output}");
     assert!(!output.stderr.contains("bug in lockred"), "{output}");
 }
 

@@ -2,9 +2,9 @@
 //! aborting panics.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::run;
-use lockred_trace::codes::{BugKind, Verdict};
 
 fn check(fixture: &str, arguments: &[&str], status: i32) -> Vec<TestFinished> {
     let arguments = [&["check", "--message-format", "json"], arguments].concat();

@@ -1,9 +1,9 @@
-//! Sleeps that are too short: a warning, behind which the search goes on; and time in order.
+//! Sleeps that are too short: a warning, after which the search goes on; and time in order.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{BugKind, Verdict};
 use lockred_tests::outcome::TestFinished;
 use lockred_tests::tool::{Output, SEARCHES, run};
-use lockred_trace::codes::{BugKind, Verdict};
 
 /// Tests whose sleeps, timeouts and clocks are taken for enough.
 const WRONG: [&str; 6] = [
@@ -102,7 +102,7 @@ fn with_ordered_time_sleeps_are_long_enough() {
         let output = check(&[&some[..], &options].concat()).expect(0);
         for test in output.tests() {
             assert_eq!((test.verdict, test.warnings.len()), (Verdict::Passed, 0), "{output}");
-            let assumed = test.assumptions.iter().any(|told| told.code == "time-ordered");
+            let assumed = test.assumptions.iter().any(|reported| reported.code == "time-ordered");
             assert!(assumed, "{search}: {output}");
         }
     }

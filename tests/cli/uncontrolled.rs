@@ -1,11 +1,11 @@
-//! Native code: listed as an assumption, and told when it makes executions differ.
+//! Native code: listed as an assumption, and reported when it makes executions differ.
 
 use crate::fixtures::{own, shared};
+use lockred_protocol::codes::{AssumptionKind, Verdict};
 use lockred_tests::tool::run;
-use lockred_trace::codes::{AssumptionKind, Verdict};
 
 #[test]
-fn the_real_clock_read_by_a_native_library_is_told() {
+fn the_real_clock_read_by_a_native_library_is_reported() {
     let arguments = ["check", "--message-format", "json", "depends_on_the_clock"];
     let output = run(&shared("clock"), &arguments).expect(4);
     let test = &output.tests()[0];
@@ -15,7 +15,7 @@ fn the_real_clock_read_by_a_native_library_is_told() {
 }
 
 #[test]
-fn a_file_that_an_earlier_run_has_left_is_told() {
+fn a_file_that_an_earlier_run_has_left_is_reported() {
     let directory = own("clock", "left");
     let _ = std::fs::remove_dir(directory.join("left"));
     let output = run(&directory, &["check", "--message-format", "json", "fails_once"]).expect(4);

@@ -112,13 +112,13 @@ fn the_version_is_the_package_s() {
 }
 
 #[test]
-fn a_directory_without_a_package_is_told() {
+fn a_directory_without_a_package_is_reported() {
     let directory = empty("no-package");
     let _ = run(&directory, &["check"]).expect(2).says(&["Cargo.toml"]);
     std::fs::remove_dir(directory).unwrap();
 }
 
 #[test]
-fn an_unknown_package_is_told() {
+fn an_unknown_package_is_reported() {
     let _ = run(&shared("sample"), &["check", "-p", "nowhere"]).expect(2).says(&["nowhere"]);
 }

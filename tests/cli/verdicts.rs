@@ -1,8 +1,8 @@
 //! Each exit code, and what people read beside it.
 
 use crate::fixtures::shared;
+use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict};
 use lockred_tests::tool::{SEARCHES, run};
-use lockred_trace::codes::{AssumptionKind, BugKind, Verdict};
 
 #[test]
 fn what_is_verified_exits_with_0() {

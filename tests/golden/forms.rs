@@ -4,9 +4,9 @@
 use crate::golden::check;
 use crate::normal;
 use crate::programs::PROGRAMS;
+use lockred_protocol::codes::{BugKind, WarningKind};
 use lockred_tests::outcome::{self, Line, TestFinished};
 use lockred_tests::{program, tool};
-use lockred_trace::codes::{BugKind, WarningKind};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;

@@ -3,7 +3,7 @@
 use crate::directive::Expectation;
 use crate::outcome::TestFinished;
 use crate::program::Program;
-use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
+use lockred_protocol::codes::{AssumptionKind, Verdict, WarningKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -71,7 +71,7 @@ fn difference(program: &Program, test: &TestFinished) -> Option<(String, String)
             test.verdict == Verdict::Unsupported && !test.error && names_it
         }
     };
-    // A circle of locks, and a lock that is not held everywhere, are warned of where that is
+    // A cycle of locks, and a lock that is not held everywhere, are warned of where that is
     // expected, and nowhere else.
     let exact = [WarningKind::LockOrder, WarningKind::LockingDiscipline];
     let unexpected = |kind: &WarningKind| {
@@ -181,7 +181,7 @@ mod tests {
         differences(&programs, &outcome::tests(&outcome::parse(&race(directives)).unwrap()))
     }
 
-    /// The race at the line where it is behind one directive, or behind two that begin with a
+    /// The race at the line where it is after one directive, or after two that begin with a
     /// number of preemptions.
     fn race(directives: &str) -> String {
         let line = if directives.starts_with("//@ preemptions") { 5 } else { 4 };

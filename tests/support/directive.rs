@@ -1,7 +1,7 @@
 //! The directives beside a corpus program (`//@ verified`, …), parsed; `tests/corpus/src/lib.rs`
 //! says what each means.
 
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
 use std::ops::RangeInclusive;
 
 /// What the verdict on a program must be.

@@ -1,6 +1,6 @@
 //! The JSON lines of `check --message-format json`, typed strictly as documented.
 
-use lockred_trace::codes::{BugKind, Verdict};
+use lockred_protocol::codes::{BugKind, Verdict};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -257,7 +257,7 @@ fn second() {
         assert_eq!((first.preemptions, second.preemptions), (Some(1), None));
         assert_eq!(second.expectation, Expectation::Verified);
         assert!(!second.is_correct() && first.with("--reuse").is_none());
-        let panic = Expectation::Failed(vec![lockred_trace::codes::BugKind::Panic]);
+        let panic = Expectation::Failed(vec![lockred_protocol::codes::BugKind::Panic]);
         assert_eq!(second.with("--reuse").unwrap().expectation, panic);
     }
 

@@ -1,4 +1,4 @@
-//! Running other programs from xtask: told before they run, judged by their exit status.
+//! Running other programs from xtask: printed before they run, judged by their exit status.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

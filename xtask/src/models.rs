@@ -3,8 +3,8 @@
 //!
 //! The list is `analysis/models/versions.toml`. Cargo says which versions there are, newest first:
 //! each time, an older one is asked for. A version in which a rule that is for it does not find
-//! what it names is told, and is not listed: it is explored as it is written. What is on the list
-//! and not published any more stays there, since programs go on to use it.
+//! what it names is reported, and is not listed: it is explored as it is written. What is on the
+//! list and not published any more stays there, since programs go on to use it.
 
 use crate::command::{Outcome, cargo, root, run};
 use std::collections::{BTreeMap, BTreeSet};

@@ -14,7 +14,7 @@ mod uses;
 
 use crate::llvm::{Attribute, Function, Module, Opcode, Value};
 use blocks::Blocks;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 use std::collections::{HashMap, HashSet};
 use uses::Uses;
 

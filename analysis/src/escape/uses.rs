@@ -3,7 +3,7 @@
 
 use crate::assembly::fence;
 use crate::llvm::{Attribute, Function, Instruction, Opcode, Value};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 use std::collections::HashSet;
 
 /// Follows the uses of pointers.

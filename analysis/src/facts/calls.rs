@@ -1,10 +1,10 @@
 //! Calls as facts: of functions, of intrinsics, of assembly.
 
 use super::read::Reader;
-use super::{Act, Body, Call, Signature, Slot};
+use super::{Body, Call, Register, Signature, Statement};
 use crate::assembly::is_harmless;
 use crate::llvm::{Distance, Instruction, Module, Type, Value};
-use lockred_trace::libc_functions::keeps_nothing;
+use lockred_protocol::libc_functions::keeps_nothing;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The function that makes the system call of the number that it is given.
@@ -26,7 +26,7 @@ impl Reader<'_> {
         signature(self.module, parameters, result)
     }
 
-    pub(super) fn call(&mut self, body: &mut Body, at: Instruction, result: Slot) {
+    pub(super) fn call(&mut self, body: &mut Body, at: Instruction, result: Register) {
         let value = at.value();
         let Some(callee) = at.callee() else { return };
         let arguments = at.arguments();
@@ -65,22 +65,28 @@ impl Reader<'_> {
         let callee = self.operand(body, callee);
         let gives_address = value.value_type().is_pointer();
         let call = Call { callee, arguments, result: (result, count), signature, gives_address };
-        body.acts.push(Act::Call(Box::new(call)));
+        body.statements.push(Statement::Call(Box::new(call)));
     }
 
     /// A call of what keeps all that it is given, and may give anything.
-    fn anything(&mut self, body: &mut Body, value: Value, arguments: &[Value], result: Slot) {
+    fn anything(&mut self, body: &mut Body, value: Value, arguments: &[Value], result: Register) {
         for &argument in arguments {
             for operand in self.operands(body, argument) {
                 self.unpaired(operand);
-                body.acts.push(Act::Escape(operand));
+                body.statements.push(Statement::Escape(operand));
             }
         }
         self.unknown(body, value, result);
     }
 
-    pub(super) fn intrinsic(&mut self, body: &mut Body, at: Instruction, name: &str, result: Slot) {
-        /// What touches no address, or only the memory behind it.
+    pub(super) fn intrinsic(
+        &mut self,
+        body: &mut Body,
+        at: Instruction,
+        name: &str,
+        result: Register,
+    ) {
+        /// What touches no address, or only the memory after it.
         const HARMLESS: &[&str] = &[
             "llvm.lifetime.",
             "llvm.dbg.",
@@ -100,7 +106,7 @@ impl Reader<'_> {
             let from = self.operand(body, arguments[1]);
             let bytes = arguments[2].as_integer();
             if bytes != Some(0) {
-                body.acts.push(Act::CopyMemory { to, from, bytes });
+                body.statements.push(Statement::CopyMemory { to, from, bytes });
             }
         } else if HARMLESS.iter().any(|prefix| name.starts_with(prefix)) {
         } else if name.starts_with("llvm.threadlocal.address")
@@ -119,7 +125,7 @@ impl Reader<'_> {
             for argument in arguments {
                 for operand in self.operands(body, argument) {
                     self.unpaired(operand);
-                    body.acts.push(Act::Escape(operand));
+                    body.statements.push(Statement::Escape(operand));
                 }
             }
             self.unknown(body, at.value(), result);

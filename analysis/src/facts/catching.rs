@@ -7,7 +7,7 @@
 //! read by `do_call`, [`Side::After`] is written by `do_call` and `do_catch` and read by who
 //! called. Who gets the variable's address in another way sees both.
 
-use super::{Act, Body, Facts, Function, Operand, Side, Slot};
+use super::{Body, Facts, Function, Operand, Register, Side, Statement};
 use crate::recognise::{demangle, path_of};
 use std::collections::{BTreeMap, HashMap};
 
@@ -37,7 +37,7 @@ impl Role {
     }
 }
 
-/// Tells the two apart in a whole program. O(acts).
+/// Tells the two apart in a whole program. O(statements).
 pub fn split(facts: &mut Facts) {
     let roles: Vec<Option<Role>> = facts.functions.iter().map(|f| Role::of(&f.name)).collect();
     let catches: Vec<bool> = facts.functions.iter().map(|f| f.name.starts_with(CATCHES)).collect();
@@ -59,47 +59,47 @@ pub fn split(facts: &mut Facts) {
 
 /// The variables of a function that it passes to what is called under a catch, as both closure and
 /// place of the result.
-fn caught(body: &Body, roles: &[Option<Role>], catches: &[bool]) -> Vec<Slot> {
-    let mut seen: BTreeMap<Slot, (bool, bool)> = BTreeMap::new();
-    for act in &body.acts {
-        let Act::Call(call) = act else { continue };
+fn caught(body: &Body, roles: &[Option<Role>], catches: &[bool]) -> Vec<Register> {
+    let mut seen: BTreeMap<Register, (bool, bool)> = BTreeMap::new();
+    for statement in &body.statements {
+        let Statement::Call(call) = statement else { continue };
         let Operand::Function(callee) = call.callee else { continue };
         let role = |operand: &Operand| match operand {
             Operand::Function(f) => roles[*f as usize],
             _ => None,
         };
         match call.arguments[..] {
-            [ref calls, Operand::Slot(data), ref catch]
+            [ref calls, Operand::Register(data), ref catch]
                 if catches[callee as usize]
                     && role(calls) == Some(Role::Calls)
                     && role(catch) == Some(Role::Catches) =>
             {
                 seen.insert(data, (true, true));
             }
-            [Operand::Slot(data), ..] => {
-                let told = seen.entry(data).or_default();
+            [Operand::Register(data), ..] => {
+                let reported = seen.entry(data).or_default();
                 match roles[callee as usize] {
-                    Some(Role::Calls) => told.0 = true,
-                    Some(Role::Catches) => told.1 = true,
+                    Some(Role::Calls) => reported.0 = true,
+                    Some(Role::Catches) => reported.1 = true,
                     None => {}
                 }
             }
             _ => {}
         }
     }
-    let is_variable = |slot: &Slot| {
-        body.acts.iter().any(|act| matches!(act, Act::Variable { result, .. } if result == slot))
+    let is_variable = |register: &Register| {
+        body.statements.iter().any(|statement| matches!(statement, Statement::Variable { result, .. } if result == register))
     };
-    seen.retain(|slot, told| *told == (true, true) && is_variable(slot));
+    seen.retain(|register, reported| *reported == (true, true) && is_variable(register));
     seen.into_keys().collect()
 }
 
 /// A variable becomes two.
-fn make_two(body: &mut Body, variable: Slot) {
-    let after = body.new_slots(1);
+fn make_two(body: &mut Body, variable: Register) {
+    let after = body.new_registers(1);
     let mut sizes = Vec::new();
-    for act in &mut body.acts {
-        if let Act::Variable { result, size, side } = act
+    for statement in &mut body.statements {
+        if let Statement::Variable { result, size, side } = statement
             && *result == variable
         {
             *side = Some(Side::Before);
@@ -107,64 +107,65 @@ fn make_two(body: &mut Body, variable: Slot) {
         }
     }
     for size in sizes {
-        body.acts.push(Act::Variable { result: after, size, side: Some(Side::After) });
-        body.acts.push(Act::Copy { result: variable, from: Operand::Slot(after) });
+        body.statements.push(Statement::Variable { result: after, size, side: Some(Side::After) });
+        body.statements.push(Statement::Copy { result: variable, from: Operand::Register(after) });
     }
 }
 
 /// What is loaded by an address, or computed of it alone, is of one side; what is stored is of the
 /// other.
-fn see_one(body: &mut Body, address: Slot, loads: Side, stores: Side) {
+fn see_one(body: &mut Body, address: Register, loads: Side, stores: Side) {
     let derived = derived(body, address);
-    let mut sided: HashMap<(Slot, Side), Slot> = HashMap::new();
-    let Body { acts, slots } = body;
+    let mut sided: HashMap<(Register, Side), Register> = HashMap::new();
+    let Body { statements, registers } = body;
     let mut new = Vec::new();
     let mut see = |operand: &mut Operand, side| {
-        if let Operand::Slot(slot) = operand
-            && derived[*slot as usize]
+        if let Operand::Register(register) = operand
+            && derived[*register as usize]
         {
-            let from = *slot;
-            *slot = *sided.entry((from, side)).or_insert_with(|| {
-                *slots += 1;
-                new.push(Act::OfSide { result: *slots - 1, from, side });
-                *slots - 1
+            let from = *register;
+            *register = *sided.entry((from, side)).or_insert_with(|| {
+                *registers += 1;
+                new.push(Statement::OfSide { result: *registers - 1, from, side });
+                *registers - 1
             });
         }
     };
-    for act in acts.iter_mut() {
-        match act {
-            Act::Load { address, .. } => see(address, loads),
-            Act::Store { address, .. } => see(address, stores),
-            Act::CopyMemory { to, from, .. } => {
+    for statement in statements.iter_mut() {
+        match statement {
+            Statement::Load { address, .. } => see(address, loads),
+            Statement::Store { address, .. } => see(address, stores),
+            Statement::CopyMemory { to, from, .. } => {
                 see(to, stores);
                 see(from, loads);
             }
             _ => {}
         }
     }
-    acts.extend(new);
+    statements.extend(new);
 }
 
-/// The slots that are computed of one, and of nothing else.
-fn derived(body: &Body, of: Slot) -> Vec<bool> {
-    let mut derived = vec![false; body.slots as usize];
+/// The registers that are computed of one, and of nothing else.
+fn derived(body: &Body, of: Register) -> Vec<bool> {
+    let mut derived = vec![false; body.registers as usize];
     derived[of as usize] = true;
-    let mut sources: HashMap<Slot, Vec<Operand>> = HashMap::new();
-    for act in &body.acts {
-        if let Act::Copy { result, from } | Act::Offset { result, from, .. } = act {
+    let mut sources: HashMap<Register, Vec<Operand>> = HashMap::new();
+    for statement in &body.statements {
+        if let Statement::Copy { result, from } | Statement::Offset { result, from, .. } = statement
+        {
             sources.entry(*result).or_default().push(*from);
         }
     }
     loop {
-        let is = |from: &Operand| matches!(from, Operand::Slot(slot) if derived[*slot as usize]);
+        let is = |from: &Operand| matches!(from, Operand::Register(register) if derived[*register as usize]);
         let found = sources
             .iter()
-            .filter(|(slot, from)| !derived[**slot as usize] && from.iter().all(is))
-            .map(|(slot, _)| *slot)
+            .filter(|(register, from)| !derived[**register as usize] && from.iter().all(is))
+            .map(|(register, _)| *register)
             .collect::<Vec<_>>();
         if found.is_empty() {
             return derived;
         }
-        found.into_iter().for_each(|slot| derived[slot as usize] = true);
+        found.into_iter().for_each(|register| derived[register as usize] = true);
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! LLVM is read once ([`read`]); all analyses of the whole program start from here. Values are
 //! taken apart into *scalars*, since Rust returns and passes pairs as structures; each scalar that
-//! may hold an address (8 bytes and more, numbers included) is a *slot* of its function. Smaller
-//! numbers hold no address: an address that a program takes apart into bytes, other than by copying
-//! memory, is not followed.
+//! may hold an address (8 bytes and more, numbers included) is a *register* of its function.
+//! Smaller numbers hold no address: an address that a program takes apart into bytes, other than by
+//! copying memory, is not followed.
 
 pub mod access;
 mod calls;
@@ -17,7 +17,7 @@ mod read;
 
 pub use crate::llvm::Distance;
 pub use catching::CATCHES;
-pub use lockred_trace::libc_functions::Effect;
+pub use lockred_protocol::libc_functions::Effect;
 pub use read::{Index, read};
 
 /// Index into [`Facts::functions`].
@@ -26,7 +26,7 @@ pub type FunctionId = u32;
 pub type GlobalId = u32;
 /// A scalar of a function's parameters or of what its instructions compute; counted from 0 in each
 /// function.
-pub type Slot = u32;
+pub type Register = u32;
 
 /// The widths of parameters and result, hashed: equal ones have equal hashes.
 pub type Signature = u64;
@@ -37,7 +37,7 @@ pub enum Operand {
     /// Not an address of an object.
     Nothing,
     /// A scalar of the same function.
-    Slot(Slot),
+    Register(Register),
     /// An address in a global variable; `None`: anywhere in it.
     Global(GlobalId, Option<i64>),
     /// The address of a function.
@@ -64,13 +64,13 @@ pub enum Side {
     After,
 }
 
-/// One act of a function.
+/// One statement of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Act {
+pub enum Statement {
     /// A new stack variable.
     Variable {
         /// Its address.
-        result: Slot,
+        result: Register,
         /// Its size in bytes, if that is known.
         size: Option<u64>,
         /// When it is used, if it is one of two that are at the same address.
@@ -80,33 +80,33 @@ pub enum Act {
     /// has none.
     OfSide {
         /// The result.
-        result: Slot,
+        result: Register,
         /// The address.
-        from: Slot,
+        from: Register,
         /// Which variables it may be in.
         side: Side,
     },
     /// The result may be this.
     Copy {
         /// The result.
-        result: Slot,
+        result: Register,
         /// One of the values that it may be.
         from: Operand,
     },
     /// The result is an address in the same object.
     Offset {
         /// The result.
-        result: Slot,
+        result: Register,
         /// The address that it is computed from.
         from: Operand,
         /// How far it is.
         distance: Distance,
     },
-    /// Scalars are loaded into slots.
+    /// Scalars are loaded into registers.
     Load {
         /// From where.
         address: Operand,
-        /// Their places, and the slots.
+        /// Their places, and the registers.
         parts: Vec<Part>,
     },
     /// Scalars are stored.
@@ -116,7 +116,8 @@ pub enum Act {
         /// Their places, and what is stored.
         parts: Vec<Part>,
     },
-    /// Memory is accessed at an address, and no address is moved that another act does not tell of.
+    /// Memory is accessed at an address, and no address is moved that another statement does not
+    /// tell of.
     Access(Operand),
     /// Memory is copied.
     CopyMemory {
@@ -134,7 +135,7 @@ pub enum Act {
     Pair {
         /// The address of the object.
         data: Operand,
-        /// The table or the function; a slot: whatever table it turns out to be.
+        /// The table or the function; a register: whatever table it turns out to be.
         with: Operand,
     },
     /// The function's result.
@@ -142,11 +143,11 @@ pub enum Act {
     /// An exception leaves the function.
     Throw(Operand),
     /// An exception arrives.
-    Catch(Slot),
+    Catch(Register),
     /// The addresses get into hands that are not known.
     Escape(Operand),
     /// The result may be any address that is in such hands.
-    Unknown(Slot),
+    Unknown(Register),
 }
 
 /// A call.
@@ -156,8 +157,8 @@ pub struct Call {
     pub callee: Operand,
     /// The scalars of the arguments.
     pub arguments: Vec<Operand>,
-    /// The first slot of the result, and their number.
-    pub result: (Slot, u32),
+    /// The first register of the result, and their number.
+    pub result: (Register, u32),
     /// The widths of arguments and result: a function with others cannot be what is called by
     /// pointer.
     pub signature: Signature,
@@ -172,13 +173,14 @@ pub struct Function {
     pub name: String,
     /// What it does; `None` for one that is only declared.
     pub body: Option<Body>,
-    /// Scalars of its parameters: the first slots of its body.
+    /// Scalars of its parameters: the first registers of its body.
     pub parameters: u32,
     /// Scalars of its result.
     pub results: u32,
     /// The widths of its parameters and result; `None` if it takes more than those.
     pub signature: Option<Signature>,
-    /// Its address is in tables of methods, or beside objects in [`Act::Pair`]s, and nowhere else.
+    /// Its address is in tables of methods, or beside objects in [`Statement::Pair`]s, and nowhere
+    /// else.
     pub is_method: bool,
     /// It is the harness that runs the tests it is given. What it does besides is over before
     /// threads are watched, and not looked at.
@@ -190,10 +192,10 @@ pub struct Function {
 /// What a function does.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Body {
-    /// Its acts, in the order of its blocks.
-    pub acts: Vec<Act>,
-    /// The number of its slots.
-    pub slots: u32,
+    /// Its statements, in the order of its blocks.
+    pub statements: Vec<Statement>,
+    /// The number of its registers.
+    pub registers: u32,
 }
 
 /// A global variable.
@@ -210,7 +212,7 @@ pub struct Global {
     /// It is defined outside of the program, or seen there.
     pub is_foreign: bool,
     /// It is a table of a trait's methods for some type, and every place where it is put beside an
-    /// object is an [`Act::Pair`].
+    /// object is an [`Statement::Pair`].
     pub is_paired: bool,
     /// The addresses in its initial value, by offset.
     pub initial: Vec<(u64, Operand)>,

@@ -1,15 +1,15 @@
-//! What acts take.
+//! What statements take.
 
-use super::{Act, Operand};
+use super::{Operand, Statement};
 
-impl Act {
-    /// Calls `visit` with everything that the act takes, but for the function that a direct call
-    /// calls.
+impl Statement {
+    /// Calls `visit` with everything that the statement takes, but for the function that a direct
+    /// call calls.
     pub fn operands(&self, visit: &mut dyn FnMut(Operand)) {
         match self {
             Self::Variable { .. } | Self::Catch(_) | Self::Unknown(_) => {}
             Self::Copy { from, .. } | Self::Offset { from, .. } => visit(*from),
-            Self::OfSide { from, .. } => visit(Operand::Slot(*from)),
+            Self::OfSide { from, .. } => visit(Operand::Register(*from)),
             Self::Load { address, .. } => visit(*address),
             Self::Store { address, parts } => {
                 visit(*address);

@@ -2,7 +2,7 @@
 //! on.
 
 use super::read::Reader;
-use super::{Act, Body, FunctionId, Operand};
+use super::{Body, FunctionId, Operand, Statement};
 use crate::llvm::{self, Distance, Instruction, Linkage, Movement, Type, Value};
 use crate::recognise::{demangle, path_of};
 
@@ -30,18 +30,20 @@ impl Reader<'_> {
         }
     }
 
-    /// Code among scalars, each behind the object that it belongs to. `addresses`: which of them
+    /// Code among scalars, each after the object that it belongs to. `addresses`: which of them
     /// are addresses by their type.
     pub(super) fn pairs(&mut self, body: &mut Body, operands: &[Operand], addresses: &[bool]) {
         for (i, &with) in operands.iter().enumerate() {
             let before = i.checked_sub(1).map(|before| (operands[before], addresses[before]));
             match (with, before) {
-                (Operand::Slot(_), Some((data @ Operand::Slot(_), true))) if addresses[i] => {
-                    body.acts.push(Act::Pair { data, with });
+                (Operand::Register(_), Some((data @ Operand::Register(_), true)))
+                    if addresses[i] =>
+                {
+                    body.statements.push(Statement::Pair { data, with });
                 }
-                (Operand::Slot(_), _) => {}
+                (Operand::Register(_), _) => {}
                 (_, Some((data, _))) if self.is_code(with) => {
-                    body.acts.push(Act::Pair { data, with });
+                    body.statements.push(Statement::Pair { data, with });
                 }
                 _ => self.unpaired(with),
             }
@@ -64,7 +66,7 @@ impl Reader<'_> {
             Operand::Function(id) => {
                 self.unpaired.insert(id);
             }
-            Operand::Nothing | Operand::Slot(_) => {}
+            Operand::Nothing | Operand::Register(_) => {}
         }
     }
 
@@ -76,7 +78,7 @@ impl Reader<'_> {
         address: Value,
         with: Operand,
     ) {
-        if !self.is_code(with) && !matches!(with, Operand::Slot(_)) {
+        if !self.is_code(with) && !matches!(with, Operand::Register(_)) {
             self.unpaired(with);
             return;
         }
@@ -86,7 +88,7 @@ impl Reader<'_> {
                 && self.distance_from(to) == (base, offset - 8)
             {
                 let data = self.operand(body, stored);
-                body.acts.push(Act::Pair { data, with });
+                body.statements.push(Statement::Pair { data, with });
                 return;
             }
         }

@@ -2,8 +2,8 @@
 
 use super::pairs::{is_formatter, is_table};
 use super::{
-    Act, Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot, carried,
-    catching, flow,
+    Body, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Register, Statement,
+    carried, catching, flow,
 };
 use crate::facts::access;
 use crate::llvm::{
@@ -18,8 +18,8 @@ use std::rc::Rc;
 pub struct Index {
     functions: HashMap<Value, FunctionId>,
     globals: HashMap<Value, GlobalId>,
-    /// Function and first slot of a parameter or of an instruction's result.
-    slots: HashMap<Value, (FunctionId, Slot)>,
+    /// Function and first register of a parameter or of an instruction's result.
+    registers: HashMap<Value, (FunctionId, Register)>,
 }
 
 impl Index {
@@ -29,17 +29,17 @@ impl Index {
         self.globals.get(&global.value()).copied()
     }
 
-    /// The function and the slot of a parameter, or of what an instruction computes, that is one
-    /// scalar.
+    /// The function and the register of a parameter, or of what an instruction computes, that is
+    /// one scalar.
     #[must_use]
-    pub fn slot(&self, value: Value) -> Option<(FunctionId, Slot)> {
-        self.slots.get(&value).copied()
+    pub fn register(&self, value: Value) -> Option<(FunctionId, Register)> {
+        self.registers.get(&value).copied()
     }
 
     /// An address as an operand; `None` where that is not described.
     pub(crate) fn operand(&self, module: &Module, address: Value) -> Option<Operand> {
-        if let Some((_, slot)) = self.slot(address) {
-            return Some(Operand::Slot(slot));
+        if let Some((_, register)) = self.register(address) {
+            return Some(Operand::Register(register));
         }
         match address.constant(module) {
             Constant::Number => Some(Operand::Nothing),
@@ -107,10 +107,10 @@ pub(super) struct Reader<'m> {
 }
 
 impl Body {
-    /// Makes slots; the first one.
-    pub(super) fn new_slots(&mut self, count: u32) -> Slot {
-        let first = self.slots;
-        self.slots += count;
+    /// Makes registers; the first one.
+    pub(super) fn new_registers(&mut self, count: u32) -> Register {
+        let first = self.registers;
+        self.registers += count;
         first
     }
 }
@@ -168,10 +168,10 @@ impl Reader<'_> {
         let mut body = Body::default();
         for parameter in function.parameters() {
             let count = self.scalars(parameter.value_type()).len() as u32;
-            let first = body.new_slots(count);
-            self.index.slots.insert(parameter, (id, first));
+            let first = body.new_registers(count);
+            self.index.registers.insert(parameter, (id, first));
         }
-        let parameters = body.slots;
+        let parameters = body.registers;
         let instructions: Vec<Instruction> =
             function.blocks().iter().flat_map(|b| b.instructions()).collect();
         for instruction in &instructions {
@@ -180,8 +180,8 @@ impl Reader<'_> {
                 true => 0,
                 false => self.scalars(value.value_type()).len() as u32,
             };
-            let first = body.new_slots(count);
-            self.index.slots.insert(value, (id, first));
+            let first = body.new_registers(count);
+            self.index.registers.insert(value, (id, first));
         }
         for &instruction in &instructions {
             self.instruction(&mut body, instruction);
@@ -206,17 +206,17 @@ impl Reader<'_> {
         });
     }
 
-    /// The scalars of a value. What a constant is made of in unusual ways becomes a slot of its
+    /// The scalars of a value. What a constant is made of in unusual ways becomes a register of its
     /// own.
     pub(super) fn operands(&mut self, body: &mut Body, value: Value) -> Vec<Operand> {
         let scalars = self.scalars(value.value_type());
-        if let Some(&(_, first)) = self.index.slots.get(&value) {
+        if let Some(&(_, first)) = self.index.registers.get(&value) {
             return scalars
                 .iter()
                 .enumerate()
                 .map(|(i, s)| match s.room {
                     0 => Operand::Nothing,
-                    _ => Operand::Slot(first + i as u32),
+                    _ => Operand::Register(first + i as u32),
                 })
                 .collect();
         }
@@ -236,16 +236,16 @@ impl Reader<'_> {
             operands[place] = match all[..] {
                 [one] => one,
                 _ => {
-                    let slot = body.new_slots(1);
+                    let register = body.new_registers(1);
                     for from in all {
                         self.unpaired(from);
-                        body.acts.push(Act::Offset {
-                            result: slot,
+                        body.statements.push(Statement::Offset {
+                            result: register,
                             from,
                             distance: Distance::Unknown,
                         });
                     }
-                    Operand::Slot(slot)
+                    Operand::Register(register)
                 }
             };
         }
@@ -268,7 +268,7 @@ impl Reader<'_> {
 
     fn instruction(&mut self, body: &mut Body, at: Instruction) {
         let value = at.value();
-        let result = self.index.slots[&value].1;
+        let result = self.index.registers[&value].1;
         let holds = |this: &mut Self| {
             !value.value_type().is_void()
                 && this.scalars(value.value_type()).iter().any(|s| s.room > 0)
@@ -280,7 +280,9 @@ impl Reader<'_> {
         }
         match at.movement(self.module) {
             Movement::None => {}
-            Movement::Variable(size) => body.acts.push(Act::Variable { result, size, side: None }),
+            Movement::Variable(size) => {
+                body.statements.push(Statement::Variable { result, size, side: None })
+            }
             Movement::Offset(base, distance) if holds(self) => {
                 let from = self.operand(body, base);
                 self.unpaired(from);
@@ -288,7 +290,7 @@ impl Reader<'_> {
                     true => Distance::Number,
                     false => distance,
                 };
-                body.acts.push(Act::Offset { result, from, distance });
+                body.statements.push(Statement::Offset { result, from, distance });
             }
             Movement::Same(values) if holds(self) => {
                 for from in values {
@@ -313,7 +315,7 @@ impl Reader<'_> {
                 for from in values {
                     for from in self.operands(body, from) {
                         self.unpaired(from);
-                        body.acts.push(Act::Offset { result, from, distance });
+                        body.statements.push(Statement::Offset { result, from, distance });
                     }
                 }
             }
@@ -324,14 +326,15 @@ impl Reader<'_> {
                     Some((first, count)) => {
                         for (i, &from) in operands[first..first + count].iter().enumerate() {
                             self.unpaired(from);
-                            body.acts.push(Act::Copy { result: result + i as u32, from });
+                            body.statements
+                                .push(Statement::Copy { result: result + i as u32, from });
                         }
                     }
                     None => {
                         let count = self.scalars(value.value_type()).len() as u32;
                         for i in 0..count {
                             let from = operands[0];
-                            body.acts.push(Act::Copy { result: result + i, from });
+                            body.statements.push(Statement::Copy { result: result + i, from });
                         }
                     }
                 }
@@ -344,7 +347,7 @@ impl Reader<'_> {
                 // The object is in front of the part that is put in, or in the part.
                 let before = match place {
                     0 => Operand::Nothing,
-                    _ => Operand::Slot(result + place - 1),
+                    _ => Operand::Register(result + place - 1),
                 };
                 if place == 0 {
                     parts.first().into_iter().for_each(|&part| self.unpaired(part));
@@ -356,7 +359,7 @@ impl Reader<'_> {
                 self.pairs(body, &with_before, &addresses);
                 for (i, &from) in parts.iter().enumerate() {
                     let place = first.map_or(0, |(first, _)| (first + i) as u32);
-                    body.acts.push(Act::Copy { result: result + place, from });
+                    body.statements.push(Statement::Copy { result: result + place, from });
                 }
             }
             Movement::Load(address) => {
@@ -365,7 +368,7 @@ impl Reader<'_> {
                     self.access(body, address);
                 } else {
                     let address = self.operand(body, address);
-                    body.acts.push(Act::Load { address, parts });
+                    body.statements.push(Statement::Load { address, parts });
                 }
             }
             Movement::Store(address, stored) => {
@@ -387,7 +390,7 @@ impl Reader<'_> {
                         }
                     }
                     let address = self.operand(body, address);
-                    body.acts.push(Act::Store { address, parts });
+                    body.statements.push(Statement::Store { address, parts });
                 }
             }
             Movement::Update(address, stored) => {
@@ -398,21 +401,21 @@ impl Reader<'_> {
                     let address = self.operand(body, address);
                     let stored = self.operand(body, stored);
                     self.unpaired(stored);
-                    let old = Operand::Slot(result);
+                    let old = Operand::Register(result);
                     let part = |operand| vec![Part { offset: 0, size, operand }];
-                    body.acts.push(Act::Load { address, parts: part(old) });
+                    body.statements.push(Statement::Load { address, parts: part(old) });
                     if at.opcode() == llvm::Opcode::CompareExchange
-                        || at.rmw_op() == Some(lockred_trace::hooks::RmwOp::Xchg)
+                        || at.rmw_op() == Some(lockred_protocol::hooks::RmwOp::Xchg)
                     {
-                        body.acts.push(Act::Store { address, parts: part(stored) });
+                        body.statements.push(Statement::Store { address, parts: part(stored) });
                     } else {
-                        let new = body.new_slots(1);
+                        let new = body.new_registers(1);
                         for from in [old, stored] {
                             let distance = Distance::Number;
-                            body.acts.push(Act::Offset { result: new, from, distance });
+                            body.statements.push(Statement::Offset { result: new, from, distance });
                         }
-                        let parts = part(Operand::Slot(new));
-                        body.acts.push(Act::Store { address, parts });
+                        let parts = part(Operand::Register(new));
+                        body.statements.push(Statement::Store { address, parts });
                     }
                 }
             }
@@ -421,20 +424,20 @@ impl Reader<'_> {
                 let values = returned.map(|v| self.operands(body, v)).unwrap_or_default();
                 let addresses = returned.map(|v| self.addresses(&[v.value_type()]));
                 self.pairs(body, &values, &addresses.unwrap_or_default());
-                body.acts.push(Act::Return(values));
+                body.statements.push(Statement::Return(values));
             }
             Movement::Resume(thrown) => {
                 let thrown = self.operand(body, thrown);
                 self.unpaired(thrown);
-                body.acts.push(Act::Throw(thrown));
+                body.statements.push(Statement::Throw(thrown));
             }
-            Movement::LandingPad => body.acts.push(Act::Catch(result)),
+            Movement::LandingPad => body.statements.push(Statement::Catch(result)),
             Movement::Unknown => {
                 self.facts.undescribed += 1;
                 for operand in value.operands() {
                     for operand in self.operands(body, operand) {
                         self.unpaired(operand);
-                        body.acts.push(Act::Escape(operand));
+                        body.statements.push(Statement::Escape(operand));
                     }
                 }
                 self.unknown(body, value, result);
@@ -445,13 +448,13 @@ impl Reader<'_> {
     /// Memory is accessed that holds no addresses.
     fn access(&mut self, body: &mut Body, address: Value) {
         let address = self.operand(body, address);
-        body.acts.push(Act::Access(address));
+        body.statements.push(Statement::Access(address));
     }
 
-    pub(super) fn unknown(&mut self, body: &mut Body, value: Value, result: Slot) {
+    pub(super) fn unknown(&mut self, body: &mut Body, value: Value, result: Register) {
         if !value.value_type().is_void() {
             for i in 0..self.scalars(value.value_type()).len() as u32 {
-                body.acts.push(Act::Unknown(result + i));
+                body.statements.push(Statement::Unknown(result + i));
             }
         }
     }
@@ -464,7 +467,7 @@ impl Reader<'_> {
         from: Value,
         words: Distance,
     ) {
-        let first = self.index.slots[&result].1;
+        let first = self.index.registers[&result].1;
         let scalars = self.scalars(result.value_type());
         for from in self.operands(body, from) {
             self.unpaired(from);
@@ -475,16 +478,16 @@ impl Reader<'_> {
                         Scalar { room: 8, is_address: false, .. } => words,
                         _ => Distance::Unknown,
                     };
-                    body.acts.push(Act::Offset { result, from, distance });
+                    body.statements.push(Statement::Offset { result, from, distance });
                 }
             }
         }
     }
 
-    pub(super) fn copy(&mut self, body: &mut Body, result: Slot, from: Value) {
+    pub(super) fn copy(&mut self, body: &mut Body, result: Register, from: Value) {
         for (i, from) in self.operands(body, from).into_iter().enumerate() {
             if from != Operand::Nothing {
-                body.acts.push(Act::Copy { result: result + i as u32, from });
+                body.statements.push(Statement::Copy { result: result + i as u32, from });
             }
         }
     }

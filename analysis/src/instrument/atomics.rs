@@ -4,7 +4,7 @@ use super::Instrumenter;
 use crate::llvm::{Function, Instruction, Opcode, TypeKind, Value};
 use crate::recognise::{Await, Kind, Recognised};
 use crate::waits::{Condition, Operand, Step};
-use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
+use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
 
 /// Operations that commute with themselves.
 const COMMUTATIVE: &[RmwOp] = &[
@@ -70,8 +70,8 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Tells the runtime what an operation waits for: by its sync model, or, if it has none, by the
-    /// loop that it is in.
+    /// Reports to the runtime what an operation waits for: by its sync model, or, if it has none,
+    /// by the loop that it is in.
     fn announce_await(&mut self, function: Function, at: Instruction, recognised: &Recognised) {
         let context = self.context;
         let location = self.location(function, at);
@@ -191,7 +191,7 @@ impl Instrumenter<'_> {
         at.erase();
     }
 
-    /// Tells the runtime of a fence, before the instruction that is one.
+    /// Reports a fence to the runtime, before the instruction that is one.
     pub(super) fn announce_fence(&mut self, function: Function, at: Instruction, order: Order) {
         let site = self.sites.of(self.context, function, at);
         let location = self.location(function, at);

@@ -11,10 +11,10 @@ const BROKEN: &[&str] = &["memory", "nosync", "nofree", "willreturn", "speculata
 /// Removes them from all functions but intrinsics, and from all calls of others than intrinsics.
 pub fn strip(module: &Module) {
     let broken: Vec<Attribute> = BROKEN.iter().filter_map(|name| Attribute::named(name)).collect();
-    let told = Attribute::named(NO_SPECULATION);
+    let reported = Attribute::named(NO_SPECULATION);
     for function in module.functions() {
-        if let Some(told) = told {
-            function.remove(told);
+        if let Some(reported) = reported {
+            function.remove(reported);
         }
         if function.intrinsic_id() != 0 {
             continue;

@@ -5,8 +5,8 @@ use super::externals::{Treatment, treatment};
 use crate::assembly::{Fence, enters_kernel, fence, is_harmless};
 use crate::llvm::{Function, Instruction, Value};
 use crate::recognise::demangle;
-use lockred_trace::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE, Order, ROUND};
-use lockred_trace::plan::Reason;
+use lockred_protocol::hooks::{CHANNEL_ENTER, CHANNEL_LEAVE, Order, ROUND};
+use lockred_protocol::plan::Reason;
 
 /// Intrinsics whose memory accesses the hooks cannot describe.
 const UNDESCRIBED: &[&str] = &[
@@ -60,7 +60,7 @@ impl Instrumenter<'_> {
         let number = self.externals.number(&name);
         self.announce(function, at, hook, number);
         if treatment(&name) == Treatment::Native {
-            self.tell_result(function, at);
+            self.report_result(function, at);
         }
     }
 

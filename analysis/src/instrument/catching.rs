@@ -15,7 +15,7 @@ use std::collections::HashSet;
 pub fn inline(context: Context, module: &Module) -> Result<(), String> {
     let functions = module.functions().into_iter().filter(|function| !function.is_declaration());
     for function in functions {
-        // Those of several crates have numbers behind their names.
+        // Those of several crates have numbers after their names.
         let is_it = function.name().strip_prefix(CATCHES).is_some_and(is_number);
         if let (true, Some(always)) = (is_it, Attribute::named("alwaysinline")) {
             function.add(context, always);

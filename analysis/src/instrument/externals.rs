@@ -1,8 +1,8 @@
 //! Functions outside the program: modelled ones are renamed, the others are known by number.
 
 use crate::llvm::{Context, Linkage, Module};
-use lockred_trace::hooks::{LIBC_PREFIX, PREFIX};
-use lockred_trace::libc_functions::{self as libc, is_answered};
+use lockred_protocol::hooks::{LIBC_PREFIX, PREFIX};
+use lockred_protocol::libc_functions::{self as libc, is_answered};
 use std::collections::HashMap;
 
 /// What a call of an external function means for the check.

@@ -2,7 +2,7 @@
 
 use super::Program;
 use crate::llvm::{Context, Linkage, Module};
-use lockred_trace::hooks::{DATA_SECTION, PREFIX};
+use lockred_protocol::hooks::{DATA_SECTION, PREFIX};
 
 /// Places every writable global of the program. One that insists on a section of its own stays
 /// there, outside what is restored between executions, and is reported like native code.

@@ -1,7 +1,7 @@
-//! Declarations of the runtime's hooks in the program, as `lockred_trace::hooks` lists them.
+//! Declarations of the runtime's hooks in the program, as `lockred_protocol::hooks` lists them.
 
 use crate::llvm::{BlockSplitter, Builder, Context, Function, Global, Module};
-use lockred_trace::hooks::{NATIVE_CALL, SYSTEM_CALL, UNSUPPORTED_CALL};
+use lockred_protocol::hooks::{NATIVE_CALL, SYSTEM_CALL, UNSUPPORTED_CALL};
 
 /// The hooks, and what is needed to insert calls of them.
 pub struct Hooks {

@@ -7,7 +7,7 @@ use crate::facts::access::Access;
 use crate::llvm::{Function, Opcode};
 use crate::plan::Decide;
 use crate::sharing::{Reach, Reaches};
-use lockred_trace::plan::Reason;
+use lockred_protocol::plan::Reason;
 use std::rc::Rc;
 
 /// See the module.

@@ -6,12 +6,12 @@ use super::sites::Sites;
 use crate::facts::flow::{Flow, Point, Points};
 use crate::facts::{Facts, FunctionId};
 use crate::llvm::{Context, Instruction, Module};
-use crate::lock_order::{End, Graph, Lock, LockId, Origin, Origins, Threads, circles};
+use crate::lock_order::{End, Graph, Lock, LockId, Origin, Origins, Threads, cycles};
 use crate::locksets::{Locksets, Owner};
 use crate::points_to::{Kind, PointsTo};
 use crate::recognise::{demangle, is_of_std, path_of};
-use lockred_trace::lock_order::{Circle, LockOrder, Nesting, Taken};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::lock_order::{Cycle, LockOrder, Nesting, Taken};
+use lockred_protocol::sites::SiteId;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -57,7 +57,7 @@ pub fn order(
     let origin = |id: LockId| origins.origin(graph.locks[id as usize]);
     let locks = 0..graph.locks.len() as LockId;
     let channels = locks.filter(|&id| names.is_of_channel(origin(id))).collect();
-    let Some(found) = circles(&graph.nestings, &channels, threads) else {
+    let Some(found) = cycles(&graph.nestings, &channels, threads) else {
         return LockOrder::default();
     };
     let mut place = |point: Point| {
@@ -82,10 +82,10 @@ pub fn order(
         sure: nesting.sure,
         threads: threads.of_function(nesting.within).iter().copied().collect(),
     };
-    let circle = |circle: crate::lock_order::Circle| Circle {
-        kind: circle.kind,
-        nestings: circle.nestings,
-        locks: circle.locks,
+    let cycle = |cycle: crate::lock_order::Cycle| Cycle {
+        kind: cycle.kind,
+        nestings: cycle.nestings,
+        locks: cycle.locks,
     };
     LockOrder {
         known: true,
@@ -99,7 +99,7 @@ pub fn order(
             })
             .collect(),
         threads: threads.entries().iter().map(|&f| names.thread(f)).collect(),
-        circles: found.into_iter().map(circle).collect(),
+        cycles: found.into_iter().map(cycle).collect(),
     }
 }
 

@@ -16,7 +16,7 @@ const MOST: usize = 4;
 /// Where a lock is.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// So many bytes behind what is accessed.
+    /// So many bytes after what is accessed.
     Near(i64),
     /// So many bytes from the beginning of a global variable.
     Global(Global, i64),
@@ -88,8 +88,8 @@ pub fn recognised(
 }
 
 impl Instrumenter<'_> {
-    /// Tells the runtime, before an access, which locks are held at it: one of an instruction, with
-    /// this number.
+    /// Reports to the runtime, before an access, which locks are held at it: one of an instruction,
+    /// with this number.
     pub(super) fn announce_locks(&self, access: Access, number: usize, site: u32) {
         let Some(locks) = self.locks.0.get(&(access.at, number)) else { return };
         for &(place, shared) in locks {

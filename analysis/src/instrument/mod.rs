@@ -1,10 +1,10 @@
 //! Instrumentation: every access, atomic operation and outside call of a merged program becomes a
 //! call of the runtime.
 //!
-//! What is inserted is told by `runtime/trace/src/hooks.rs`. Order matters: user code is inlined
-//! and promoted first (so that atomic instructions carry their inlining chain and results that
-//! nobody uses are seen to be unused), then std is pulled in, then this module runs. Nothing is
-//! optimised afterwards.
+//! What is inserted is described by `runtime/protocol/src/hooks.rs`. Order matters: user code is
+//! inlined and promoted first (so that atomic instructions carry their inlining chain and results
+//! that nobody uses are seen to be unused), then std is pulled in, then this module runs. Nothing
+//! is optimised afterwards.
 
 mod atomics;
 mod attributes;
@@ -48,12 +48,12 @@ use crate::sharing::{Reaches, Sharing};
 use crate::waits::{self, Calls, Wait};
 use externals::Externals;
 use hooks::Hooks;
-use lockred_trace::addresses::{Addresses, Followed};
-use lockred_trace::audit::Audit;
-use lockred_trace::hooks::TEXT_SECTION;
-use lockred_trace::lock_order::LockOrder;
-use lockred_trace::plan::Reason;
-use lockred_trace::protection::Protection;
+use lockred_protocol::addresses::{Addresses, Followed};
+use lockred_protocol::audit::Audit;
+use lockred_protocol::hooks::TEXT_SECTION;
+use lockred_protocol::lock_order::LockOrder;
+use lockred_protocol::plan::Reason;
+use lockred_protocol::protection::Protection;
 use locks::LocksHeld;
 pub use scaled::scale_loops;
 use sites::Sites;

@@ -3,7 +3,7 @@
 
 use crate::llvm::{Context, Module, Value};
 use crate::recognise::demangle;
-use lockred_trace::notes::{SECTION, STATIC};
+use lockred_protocol::notes::{SECTION, STATIC};
 
 /// Puts all notes of a program into their section.
 pub fn place(context: Context, module: &Module) {

@@ -5,7 +5,7 @@ use super::Instrumenter;
 use super::hooks::Hooks;
 use crate::facts::access::{Access, Direction, Length, accesses};
 use crate::llvm::{Function, Instruction, Location, Value};
-use lockred_trace::plan::{Decision, Reason};
+use lockred_protocol::plan::{Decision, Reason};
 
 impl Instrumenter<'_> {
     /// Hooks the plain accesses of an instruction, as far as the plan says that they need it.
@@ -76,7 +76,8 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Tells the runtime, before an instruction, of its accesses and what the plan claims of them.
+    /// Reports to the runtime, before an instruction, its accesses and what the plan claims of
+    /// them.
     fn announce_claims(&mut self, function: Function, accesses: &[(Access, Reason)]) {
         for (number, &(access, reason)) in accesses.iter().enumerate() {
             if reason == Reason::Harness {
@@ -100,8 +101,8 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Tells the runtime that a stack variable begins to live: what was said of its memory before
-    /// is of another one.
+    /// Reports to the runtime that a stack variable begins to live: what was said of its memory
+    /// before is of another one.
     pub(super) fn announce_variable(&mut self, function: Function, at: Instruction) {
         // A variable whose number of elements is computed lies where no other has been in this
         // function.
@@ -115,8 +116,8 @@ impl Instrumenter<'_> {
         builder.call(*fresh, &[start, self.context.integer(64).constant(size)]);
     }
 
-    /// Tells the runtime, at the beginning of a function that is called when the last reference to
-    /// a block was dropped, which block that is.
+    /// Reports to the runtime, at the beginning of a function that is called when the last
+    /// reference to a block was dropped, which block that is.
     pub(super) fn announce_end(&self, function: Function, first: Instruction) {
         let Hooks { builder, ended, .. } = &self.hooks;
         builder.before(first, self.location(function, first));

@@ -137,8 +137,8 @@ impl Instrumenter<'_> {
         }
     }
 
-    /// Tells the runtime what a call of native code gave, if that is a number.
-    pub(super) fn tell_result(&mut self, function: Function, at: Instruction) {
+    /// Reports to the runtime what a call of native code gave, if that is a number.
+    pub(super) fn report_result(&mut self, function: Function, at: Instruction) {
         // What is invoked goes on elsewhere.
         let Some(next) = at.next() else { return };
         if at.value().value_type().is_void() {

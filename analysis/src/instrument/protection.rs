@@ -14,8 +14,8 @@ use crate::points_to::ObjectId;
 use crate::protection::{self, Act, Guard, Protected, Protection, Stored};
 use crate::recognise::{demangle, path_of};
 use crate::sharing::Sharing;
-use lockred_trace::plan::{Flaw, Reason};
-use lockred_trace::protection::{self as told, Field, Object, Protection as Told};
+use lockred_protocol::plan::{Flaw, Reason};
+use lockred_protocol::protection::{self as reported, Field, Object, Protection as Reported};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What is known of a program.
@@ -35,7 +35,7 @@ pub struct Protections(HashMap<(Instruction, bool), (Reason, Option<Place>)>);
 
 /// What protects what, of a program that has not been changed yet: at accesses, and as the
 /// executable holds it. Nothing, where some access is not described.
-pub(super) fn find(known: &Known<'_>, sites: &mut Sites) -> (Protections, Told) {
+pub(super) fn find(known: &Known<'_>, sites: &mut Sites) -> (Protections, Reported) {
     let points: HashMap<Instruction, Point> =
         known.points.iter().map(|(point, at)| (at, point)).collect();
     let (accesses, stored) = gather(known, &points);
@@ -71,11 +71,11 @@ pub(super) fn find(known: &Known<'_>, sites: &mut Sites) -> (Protections, Told) 
         };
         (at, what)
     });
-    (Protections(found.collect()), told(known, &protection, sites))
+    (Protections(found.collect()), reported(known, &protection, sites))
 }
 
 /// What protects what, with names and sites.
-fn told(known: &Known<'_>, protection: &Protection, sites: &mut Sites) -> Told {
+fn reported(known: &Known<'_>, protection: &Protection, sites: &mut Sites) -> Reported {
     let Known { context, points, order, .. } = *known;
     let Input { facts, flows, points_to, .. } = *order;
     let names = Names { context, input: order, points };
@@ -96,9 +96,9 @@ fn told(known: &Known<'_>, protection: &Protection, sites: &mut Sites) -> Told {
     };
     let number: HashMap<ObjectId, u32> = ids.iter().copied().zip(0..).collect();
     let guard = |guard: Guard| match guard {
-        Guard::At(offset) => told::Lock::Own(offset),
+        Guard::At(offset) => reported::Lock::Own(offset),
         Guard::Global(id, offset) => {
-            told::Lock::Global(demangle(&facts.globals[id as usize].name), offset)
+            reported::Lock::Global(demangle(&facts.globals[id as usize].name), offset)
         }
     };
     let mut field = |(id, start, end, class): (ObjectId, u64, u64, &protection::Class)| {
@@ -106,16 +106,16 @@ fn told(known: &Known<'_>, protection: &Protection, sites: &mut Sites) -> Told {
             let at = points.instruction(point);
             sites.of(context, at.function(), at)
         });
-        let locks: Vec<told::Lock> = class.guards().map(guard).collect();
+        let locks: Vec<reported::Lock> = class.guards().map(guard).collect();
         Field {
             object: number[&id],
             start,
             end: (end != u64::MAX).then_some(end),
             class: match (class.other, class.is_read_only(), locks.is_empty()) {
-                (true, ..) => told::Class::Operation,
-                (_, true, _) => told::Class::Unwritten,
-                (.., false) => told::Class::Locked,
-                _ => told::Class::Shared,
+                (true, ..) => reported::Class::Operation,
+                (_, true, _) => reported::Class::Unwritten,
+                (.., false) => reported::Class::Locked,
+                _ => reported::Class::Shared,
             },
             locks,
             site,
@@ -149,9 +149,9 @@ fn told(known: &Known<'_>, protection: &Protection, sites: &mut Sites) -> Told {
             .copied()
             .collect();
         objects.dedup();
-        told::Thread { name: names.thread(function), objects }
+        reported::Thread { name: names.thread(function), objects }
     };
-    Told {
+    Reported {
         known: true,
         objects: locks.iter().map(object).collect(),
         fields,
@@ -208,7 +208,7 @@ fn gather(
                     let size = Some(at.access_size(module));
                     all.push(one(0, index.operand(module, at.address()), size, Act::Other));
                     if let Some(point) = point {
-                        let values = written(at).map(|value| index.slot(value?).map(|s| s.1));
+                        let values = written(at).map(|value| index.register(value?).map(|s| s.1));
                         stored.entry(function).or_default().push(Stored { block, point, values });
                     }
                 }
@@ -229,7 +229,7 @@ fn written(at: Instruction) -> [Option<Value>; 2] {
 }
 
 impl Instrumenter<'_> {
-    /// Tells the runtime, behind the claim of an access, which lock protects what it touches.
+    /// Reports to the runtime, after the claim of an access, which lock protects what it touches.
     pub(super) fn announce_protection(&self, access: Access, length: Value) {
         let writes = access.direction == Direction::Write;
         let Some((_, Some(place))) = self.known.protections.0.get(&(access.at, writes)) else {

@@ -5,7 +5,7 @@ use crate::llvm::{
     Attribute, Builder, Context, Function, Instruction, Module, Opcode, TypeKind, Value,
 };
 use crate::recognise::Role;
-use lockred_trace::hooks::{Act, CHANNEL_ENTER, CHANNEL_LEAVE, NO_DEADLINE};
+use lockred_protocol::hooks::{Act, CHANNEL_ENTER, CHANNEL_LEAVE, NO_DEADLINE};
 
 /// Inserts the marks.
 pub struct Marker {

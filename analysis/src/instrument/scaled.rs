@@ -3,15 +3,15 @@
 //!
 //! Such a loop keeps its range in a variable of its own, whose address goes nowhere but into
 //! `Range::next` at the beginning of each round. Before that the runtime is asked, which makes the
-//! range empty when the loop has made its rounds ([`lockred_trace::hooks`], `__lr_round`). What it
-//! counts is in the frame beside the range, so that it is put back with that, and begins anew
+//! range empty when the loop has made its rounds ([`lockred_protocol::hooks`], `__lr_round`). What
+//! it counts is in the frame beside the range, so that it is put back with that, and begins anew
 //! wherever the range is written. Which rounds synchronise is seen while they run, and not guessed
 //! from the code.
 
 use crate::llvm::{Builder, Context, Instruction, Module, Opcode, Value};
 use crate::plan::Scaled;
 use crate::recognise::demangle;
-use lockred_trace::hooks::ROUND;
+use lockred_protocol::hooks::ROUND;
 
 /// What such a loop counts, in words.
 const STATE: u64 = 3;

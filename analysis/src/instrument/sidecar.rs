@@ -6,13 +6,13 @@ use super::externals::Externals;
 use super::sites::Sites;
 use crate::llvm::{Context, Global, Module};
 use crate::recognise::Models;
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::audit::Audit;
-use lockred_trace::lock_order::LockOrder;
-use lockred_trace::plan::Plan;
-use lockred_trace::protection::Protection;
-use lockred_trace::section::Section;
-use lockred_trace::sites::{SECTION, Sidecar};
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::audit::Audit;
+use lockred_protocol::lock_order::LockOrder;
+use lockred_protocol::plan::Plan;
+use lockred_protocol::protection::Protection;
+use lockred_protocol::section::Section;
+use lockred_protocol::sites::{SECTION, Sidecar};
 
 /// Emits the sidecar into the module.
 pub fn embed(

@@ -3,7 +3,7 @@
 
 use crate::llvm::{Context, Function, Instruction, Location, Subprogram};
 use crate::recognise::{demangle, first_type, path_of};
-use lockred_trace::sites::{Site, SiteId};
+use lockred_protocol::sites::{Site, SiteId};
 use std::collections::{HashMap, HashSet};
 
 /// Index of a plain path in [`Sites`].

@@ -37,7 +37,7 @@ fn register(constraint: &str) -> Option<&str> {
 fn shape(text: &str, constraints: &str) -> Option<Shape> {
     let text = text.to_ascii_lowercase();
     let lines = text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty());
-    // Behind a call that does not come back there is a trap.
+    // After a call that does not come back there is a trap.
     if !matches!(lines.collect::<Vec<_>>()[..], ["syscall"] | ["syscall", "ud2"]) {
         return None;
     }
@@ -96,7 +96,7 @@ impl Instrumenter<'_> {
         at: Instruction,
         shape: &Shape,
     ) -> Option<()> {
-        // An `invoke` has no instruction behind it, and nothing is unwound from a system call.
+        // An `invoke` has no instruction after it, and nothing is unwound from a system call.
         at.next()?;
         let value = at.value();
         let fields = value.value_type().field_types();

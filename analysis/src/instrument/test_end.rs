@@ -1,11 +1,11 @@
-//! The beginning and the end of a test's body: the runtime is told which function calls the test,
+//! The beginning and the end of a test's body: the runtime learns which function calls the test,
 //! and what libtest's wrapper of the test returns, so that it knows what the harness does, and can
 //! leave out what that does after the test.
 
 use super::region::first;
 use crate::llvm::{Builder, Context, Module, Opcode, Value};
 use crate::recognise::{demangle, path_of};
-use lockred_trace::hooks::{TEST_BEGINS, TEST_RETURNED};
+use lockred_protocol::hooks::{TEST_BEGINS, TEST_RETURNED};
 
 /// The function of libtest that turns what a test returns into `Result<(), String>`. It is generic,
 /// so the user's crates have it.

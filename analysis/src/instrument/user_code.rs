@@ -1,15 +1,15 @@
 //! What is done to the user's code before std is pulled in: wrappers are inlined, local variables
 //! promoted.
 //!
-//! rustc was told not to optimise, since optimising before instrumentation deletes racy accesses.
-//! Three passes that keep every access to memory that another thread could see are run all the
-//! same: inlining of the small functions that carry synchronisation, and, by rustc and again where
-//! that has inlined ([`crate::promotion`]), promotion of local variables that never escape, and
-//! propagation of constants, which removes the branches over memory orders that the wrappers of
-//! atomics consist of. No value numbering, no speculation, no removal of loads or stores but of
-//! those reads that rustc makes and the program does not (see cargo-lockred's wrapper). Small
-//! functions that are called in loops with atomic operations are inlined, too, so that loops that
-//! wait are recognised.
+//! rustc was asked not to optimise, since optimising before instrumentation deletes racy
+//! accesses. Three passes that keep every access to memory that another thread could see are run
+//! all the same: inlining of the small functions that carry synchronisation, and, by rustc and
+//! again where that has inlined ([`crate::promotion`]), promotion of local variables that never
+//! escape, and propagation of constants, which removes the branches over memory orders that the
+//! wrappers of atomics consist of. No value numbering, no speculation, no removal of loads or
+//! stores but of those reads that rustc makes and the program does not (see cargo-lockred's
+//! wrapper). Small functions that are called in loops with atomic operations are inlined, too, so
+//! that loops that wait are recognised.
 
 use super::region::Marker;
 use crate::llvm::{Attribute, Context, Function, Module};

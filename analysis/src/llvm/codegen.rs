@@ -65,8 +65,8 @@ impl Codegen {
         }
     }
 
-    /// Has generators tell from now on how they lay out the frames of functions.
-    pub fn tell_frames() {
+    /// Has generators report from now on how they lay out the frames of functions.
+    pub fn report_frames() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             let options = [c"lockred-shim", c"-pass-remarks-analysis=stack-frame-layout"];
@@ -112,9 +112,9 @@ impl Codegen {
                 return Err(take_message(message));
             }
         }
-        // Some errors (bad inline assembly) are only told to the diagnostic handler.
-        let told = super::context::take_diagnostics();
-        if told.is_empty() { Ok(()) } else { Err(told) }
+        // Some errors (bad inline assembly) are only reported to the diagnostic handler.
+        let reported = super::context::take_diagnostics();
+        if reported.is_empty() { Ok(()) } else { Err(reported) }
     }
 }
 

@@ -11,8 +11,8 @@ use std::ffi::{CString, c_void};
 use std::ptr;
 
 thread_local! {
-    /// What LLVM's diagnostic handler was told since the last look. LLVM reports why a link or a
-    /// parse failed only there.
+    /// What LLVM's diagnostic handler got since the last look. LLVM reports why a link or
+    /// a parse failed only there.
     static DIAGNOSTICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// The remarks of the passes that were asked for them.
     static REMARKS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

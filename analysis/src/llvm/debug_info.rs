@@ -45,7 +45,7 @@ impl Location {
         (!raw.is_null()).then_some(Location(raw))
     }
 
-    /// The source file of its scope: absolute where the compiler told its directory, else as the
+    /// The source file of its scope: absolute where the compiler gave its directory, else as the
     /// compiler wrote it.
     #[must_use]
     pub fn file(self) -> String {
@@ -103,7 +103,7 @@ impl Subprogram {
     }
 }
 
-/// The source file of a scope: absolute where the compiler told its directory, else as the compiler
+/// The source file of a scope: absolute where the compiler gave its directory, else as the compiler
 /// wrote it.
 pub(super) fn file_of(scope: LLVMMetadataRef) -> String {
     let mut length = 0;

@@ -64,7 +64,7 @@ fn nodes(context: Context, of: LLVMMetadataRef) -> impl Iterator<Item = LLVMMeta
     values.filter(|value| !value.is_null()).map(|value| unsafe { LLVMValueAsMetadata(value) })
 }
 
-/// The first type among the operands behind the name.
+/// The first type among the operands after the name.
 fn base(context: Context, of: LLVMMetadataRef) -> Option<DebugType> {
     let operands = operands(context, of).into_iter().skip(3).filter(|value| !value.is_null());
     // SAFETY: as above.
@@ -207,7 +207,7 @@ impl Instruction {
     fn records(
         self,
         as_it_is: LLVMMetadataRef,
-        tell: &mut dyn FnMut(Value, LLVMMetadataRef, bool),
+        visit: &mut dyn FnMut(Value, LLVMMetadataRef, bool),
     ) {
         // SAFETY: valid handles; the list is walked without changing it, and each question is asked
         // of records of variables only.
@@ -220,7 +220,7 @@ impl Instruction {
                     let expression = LLVMDbgVariableRecordGetExpression(record);
                     if !value.is_null() && expression == as_it_is {
                         let variable = LLVMDbgVariableRecordGetVariable(record);
-                        tell(Value(value), variable, kind == LLVMDbgRecordDeclare);
+                        visit(Value(value), variable, kind == LLVMDbgRecordDeclare);
                     }
                 }
                 record = LLVMGetNextDbgRecord(record);
@@ -274,7 +274,7 @@ impl Global {
     /// Its type, if the debug information has it.
     #[must_use]
     pub fn debug_type(self, context: Context) -> Option<DebugType> {
-        // SAFETY: valid handles; the entries are freed here and not used behind that.
+        // SAFETY: valid handles; the entries are freed here and not used after that.
         let nodes: Vec<LLVMMetadataRef> = unsafe {
             let mut count = 0;
             let entries = LLVMGlobalCopyAllMetadata(self.0, &mut count);

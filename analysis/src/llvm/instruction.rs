@@ -4,7 +4,7 @@ use super::{Block, Function, Module, Type, Value};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMAtomicOrdering, LLVMOpcode};
-use lockred_trace::hooks::{Order, RmwOp};
+use lockred_protocol::hooks::{Order, RmwOp};
 
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -256,7 +256,7 @@ impl Instruction {
         Function(unsafe { LLVMGetBasicBlockParent(self.block().0) })
     }
 
-    /// The instruction behind it in its block.
+    /// The instruction after it in its block.
     #[must_use]
     pub fn next(self) -> Option<Instruction> {
         // SAFETY: valid handle.

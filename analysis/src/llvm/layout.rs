@@ -148,11 +148,11 @@ impl Type {
 pub enum Distance {
     /// So many bytes.
     Exactly(i64),
-    /// So many bytes, and in the same object, or right behind it.
+    /// So many bytes, and in the same object, or right after it.
     Within(i64),
     /// So many bytes, and any number of times so many more.
     Multiples(i64, u32),
-    /// So many bytes, and any number of times so many more, and in the same object, or right behind
+    /// So many bytes, and any number of times so many more, and in the same object, or right after
     /// it.
     Element(i64, u32),
     /// Unknown.
@@ -194,7 +194,7 @@ impl Value {
 pub enum Constant {
     /// Holds no address of an object.
     Number,
-    /// The address of a global variable or function, and so many bytes behind it.
+    /// The address of a global variable or function, and so many bytes after it.
     Address(Value, i64),
     /// Made, in some way, of other constants.
     Made(Vec<Value>),

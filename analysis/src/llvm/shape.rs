@@ -49,10 +49,10 @@ pub enum Predicate {
     Signed,
 }
 
-/// Where control goes behind a block.
+/// Where control goes after a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// To a block; behind an `invoke`, where it goes when the call returns.
+    /// To a block; after an `invoke`, where it goes when the call returns.
     Jump(Block),
     /// By a condition: if it holds, or not.
     Branch(Value, Block, Block),

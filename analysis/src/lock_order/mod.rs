@@ -1,17 +1,17 @@
-//! The order of locks: which locks a program may acquire while it holds others, and circles in that
+//! The order of locks: which locks a program may acquire while it holds others, and cycles in that
 //! (Havelund's GoodLock graph, made before any run).
 //!
 //! What may be held where is found by [`crate::locksets`]; here, abstract objects become locks,
-//! nestings that say the same become one, and circles are looked for ([`circles`]) among those that
+//! nestings that say the same become one, and cycles are looked for ([`cycles`]) among those that
 //! threads of one run may come to ([`threads`]).
 
-mod circles;
+mod cycles;
 mod origins;
 mod program;
 mod threads;
 
-pub use circles::{Circle, circles};
-pub use lockred_trace::lock_order::Kind;
+pub use cycles::{Cycle, cycles};
+pub use lockred_protocol::lock_order::Kind;
 pub use origins::{Origin, Origins};
 pub use threads::Threads;
 
@@ -114,7 +114,7 @@ impl Graph {
             });
             let mut gates: BTreeSet<LockId> = gates.collect();
             let key = (numbers.end(held), numbers.end(wanted), *apart, *within);
-            // What is on the circle itself keeps nobody off.
+            // What is on the cycle itself keeps nobody off.
             gates.retain(|gate| !key.0.locks.contains(gate) && !key.1.locks.contains(gate));
             let (known, is_sure) = found.entry(key).or_insert_with(|| (gates.clone(), false));
             known.retain(|gate| gates.contains(gate));

@@ -3,7 +3,7 @@
 
 use super::Lock;
 use crate::facts::flow::{Call, Flow, Point, Step, Value};
-use crate::facts::{FunctionId, GlobalId, Slot};
+use crate::facts::{FunctionId, GlobalId, Register};
 use crate::points_to::{Kind, ObjectId, PointsTo};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ impl Origins {
         for function in reached {
             for step in flows[function as usize].blocks.iter().flat_map(|block| &block.steps) {
                 match step {
-                    Step::Variable(slot) => search.variable(function, *slot),
+                    Step::Variable(register) => search.variable(function, *register),
                     Step::Call(call) if is_users(function) => {
                         let inner = matches!(call.callee, Value::Function(f) if is_users(f));
                         search.call(function, call, inner);
@@ -79,8 +79,8 @@ impl Search<'_> {
         objects.iter().copied().filter(|object| self.wanted.contains(object)).collect()
     }
 
-    fn variable(&mut self, function: FunctionId, slot: Slot) {
-        for object in self.wanted_of(&self.points_to.objects_of(function, slot)) {
+    fn variable(&mut self, function: FunctionId, register: Register) {
+        for object in self.wanted_of(&self.points_to.objects_of(function, register)) {
             if matches!(self.points_to.kind(object), Kind::Variable(..)) {
                 self.origins.entry(object).or_insert(Origin::Variable(function));
             }
@@ -90,12 +90,12 @@ impl Search<'_> {
     /// A call gives addresses that it was not given: by its result, or in memory that it was
     /// passed.
     fn call(&mut self, function: FunctionId, call: &Call, inner: bool) {
-        let objects = |slot| self.points_to.objects_of(function, slot);
+        let objects = |register| self.points_to.objects_of(function, register);
         let mut given: BTreeSet<ObjectId> = BTreeSet::new();
         let mut inside: BTreeSet<ObjectId> = BTreeSet::new();
         for (number, argument) in call.arguments.iter().enumerate() {
-            let Value::Slot(slot) = *argument else { continue };
-            for object in objects(slot) {
+            let Value::Register(register) = *argument else { continue };
+            for object in objects(register) {
                 given.insert(object);
                 let held = self.wanted_of(&self.points_to.held_by(object));
                 if number == 0 { inside.extend(held) } else { given.extend(held) }
@@ -103,7 +103,7 @@ impl Search<'_> {
         }
         let results = call.result.0..call.result.0 + call.result.1;
         let made: BTreeSet<ObjectId> =
-            results.flat_map(|slot| self.wanted_of(&objects(slot))).collect();
+            results.flat_map(|register| self.wanted_of(&objects(register))).collect();
         for (made, indirect) in [(made, false), (inside.clone(), true)] {
             let known: &BTreeSet<ObjectId> = if indirect { &given } else { &inside };
             let fresh: Vec<ObjectId> = made

@@ -1,7 +1,7 @@
 //! What a program says of its threads: where they begin, and which functions refer to which.
 
 use crate::facts::flow::{Call, Flow, Step, Value};
-use crate::facts::{Act, Facts, Function, FunctionId, GlobalId, Operand};
+use crate::facts::{Facts, Function, FunctionId, GlobalId, Operand, Statement};
 use crate::points_to::{Kind, PointsTo};
 use std::collections::BTreeSet;
 
@@ -45,8 +45,8 @@ impl Program<'_> {
             for &argument in &call.arguments {
                 let globals: Vec<GlobalId> = match argument {
                     Value::Global(id, _) => vec![id],
-                    Value::Slot(slot) => {
-                        let objects = self.points_to.objects_of(function, slot).into_iter();
+                    Value::Register(register) => {
+                        let objects = self.points_to.objects_of(function, register).into_iter();
                         let kinds = objects.map(|object| self.points_to.kind(object));
                         let globals = kinds.filter_map(|kind| match kind {
                             Kind::Global(id) => Some(id),
@@ -128,7 +128,7 @@ impl Program<'_> {
             Step::Call(call) => Some(&**call),
             _ => None,
         });
-        let by_pointer = calls.filter(|call| matches!(call.callee, Value::Slot(_)));
+        let by_pointer = calls.filter(|call| matches!(call.callee, Value::Register(_)));
         let called = by_pointer.flat_map(|call| {
             let known = self.functions(function, call.callee);
             match known.is_empty() {
@@ -169,13 +169,13 @@ impl Program<'_> {
         let of = |function: &Function| {
             let mut found = BTreeSet::new();
             let mut globals = BTreeSet::new();
-            for act in function.body.iter().flat_map(|body| &body.acts) {
-                if let Act::Call(call) = act
+            for statement in function.body.iter().flat_map(|body| &body.statements) {
+                if let Statement::Call(call) = statement
                     && let Operand::Function(callee) = call.callee
                 {
                     found.insert(callee);
                 }
-                act.operands(&mut |operand| match operand {
+                statement.operands(&mut |operand| match operand {
                     Operand::Function(function) => {
                         found.insert(function);
                     }

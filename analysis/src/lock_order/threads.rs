@@ -5,10 +5,10 @@
 //! of the program's. Where nothing is known of that pointer, as in large programs, it is any method
 //! of a trait that is called with as much. A test may start those threads whose closures it refers
 //! to, by itself or through what it refers to. What nobody is seen to run (destructors, handlers),
-//! anybody may; and so may any thread, beside the one that is seen to, what is behind a function
+//! anybody may; and so may any thread, beside the one that is seen to, what is after a function
 //! whose address is in hands that are not known.
 
-use super::circles::Runs;
+use super::cycles::Runs;
 use super::program::Program;
 use crate::facts::flow::Flow;
 use crate::facts::{Facts, FunctionId};

@@ -5,7 +5,7 @@ use super::private::Private;
 use super::state::Base;
 use super::symbol::{Root, Symbol};
 use crate::facts::flow::Value;
-use crate::facts::{Act, Facts, FunctionId, Slot};
+use crate::facts::{Facts, FunctionId, Register, Statement};
 use crate::points_to::{Kind, ObjectId, PointsTo};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,12 +24,12 @@ impl InMemory {
         let mut held = vec![false; points_to.object_count()];
         let mut passing = vec![false; points_to.object_count()];
         for (id, function) in facts.functions.iter().enumerate() {
-            let acts = || function.body.iter().flat_map(|body| &body.acts);
+            let statements = || function.body.iter().flat_map(|body| &body.statements);
             if !panics.has(id as FunctionId) || !points_to.is_reached(id as FunctionId) {
                 continue;
             }
-            for act in acts() {
-                if let Act::Variable { result, .. } = act {
+            for statement in statements() {
+                if let Statement::Variable { result, .. } = statement {
                     for object in points_to.objects_of(id as FunctionId, *result) {
                         passing[object as usize] = true;
                     }
@@ -54,7 +54,7 @@ pub struct Aliases<'a> {
     in_memory: &'a InMemory,
     private: &'a Private,
     function: FunctionId,
-    objects: RefCell<HashMap<Slot, Rc<[ObjectId]>>>,
+    objects: RefCell<HashMap<Register, Rc<[ObjectId]>>>,
 }
 
 impl<'a> Aliases<'a> {
@@ -72,26 +72,26 @@ impl<'a> Aliases<'a> {
         self.function
     }
 
-    /// The objects that a slot may point into, sorted; none if nothing is known.
-    pub fn objects(&self, slot: Slot) -> Rc<[ObjectId]> {
+    /// The objects that a register may point into, sorted; none if nothing is known.
+    pub fn objects(&self, register: Register) -> Rc<[ObjectId]> {
         let mut objects = self.objects.borrow_mut();
-        let found = || self.points_to.objects_of(self.function, slot).into();
-        objects.entry(slot).or_insert_with(found).clone()
+        let found = || self.points_to.objects_of(self.function, register).into();
+        objects.entry(register).or_insert_with(found).clone()
     }
 
-    /// Whether a slot may point to whatever is not known.
-    pub fn is_unknown(&self, slot: Slot) -> bool {
-        self.points_to.is_unknown(self.function, slot)
+    /// Whether a register may point to whatever is not known.
+    pub fn is_unknown(&self, register: Register) -> bool {
+        self.points_to.is_unknown(self.function, register)
     }
 
     /// Whether memory is followed: only those who are passed its address access it.
     pub fn follows(&self, base: Base) -> bool {
-        if let Base::Variable(slot) = base
-            && self.private.has(self.function, slot)
+        if let Base::Variable(register) = base
+            && self.private.has(self.function, register)
         {
             return true;
         }
-        let objects = self.objects(base.slot());
+        let objects = self.objects(base.register());
         let own = |&object: &ObjectId| {
             !self.in_memory.0[object as usize]
                 && matches!(self.points_to.kind(object), Kind::Variable(..))
@@ -102,14 +102,16 @@ impl<'a> Aliases<'a> {
     /// Whether an address may be one in followed memory.
     pub fn may_be_in(&self, address: Value, base: Base) -> bool {
         match address {
-            Value::Slot(slot) => {
+            Value::Register(register) => {
                 let known = match base {
                     Base::Variable(variable) => {
-                        self.private.may_hold(self.function, slot, variable)
+                        self.private.may_hold(self.function, register, variable)
                     }
                     Base::Parameter(_) => None,
                 };
-                known.unwrap_or_else(|| self.meet(&self.objects(slot), &self.objects(base.slot())))
+                known.unwrap_or_else(|| {
+                    self.meet(&self.objects(register), &self.objects(base.register()))
+                })
             }
             Value::Unknown => true,
             Value::Number(_) | Value::Global(..) | Value::Function(_) => false,
@@ -134,8 +136,8 @@ impl<'a> Aliases<'a> {
     pub fn objects_of(&self, root: Root) -> Option<Rc<[ObjectId]>> {
         match root {
             Root::Global(id) => self.points_to.object_of_global(id).map(|object| [object].into()),
-            Root::Parameter(slot) | Root::Variable(slot) | Root::Result(slot) => {
-                Some(self.objects(slot))
+            Root::Parameter(register) | Root::Variable(register) | Root::Result(register) => {
+                Some(self.objects(register))
             }
             Root::Content(..) | Root::Assumed(..) | Root::Given(..) => None,
         }
@@ -147,8 +149,8 @@ impl<'a> Aliases<'a> {
     }
 
     /// What a call by pointer may call: functions, and whether there may be others.
-    pub fn callees(&self, slot: Slot) -> (Vec<FunctionId>, bool) {
-        let objects = self.objects(slot);
+    pub fn callees(&self, register: Register) -> (Vec<FunctionId>, bool) {
+        let objects = self.objects(register);
         let is_foreign = |&object: &ObjectId| matches!(self.points_to.kind(object), Kind::Foreign);
         let others = objects.is_empty() || objects.iter().any(is_foreign);
         (self.points_to.functions_among(&objects), others)

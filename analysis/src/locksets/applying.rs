@@ -6,12 +6,12 @@ use super::state::{Base, Hold, Released, State};
 use super::summary::Exit;
 use super::symbol::{Known, Symbol};
 use super::transfer::{Transfer, limit};
-use crate::facts::Slot;
+use crate::facts::Register;
 use crate::facts::flow::{Call, Value};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 
 impl Transfer<'_> {
-    /// A call: what comes behind it, and where it unwinds.
+    /// A call: what comes after it, and where it unwinds.
     pub fn call(&self, state: &State, call: &Call) -> (Vec<State>, Vec<State>) {
         let summary = self.callees.of(self.aliases, call);
         let arguments = self.arguments(state, call);
@@ -49,7 +49,7 @@ impl Transfer<'_> {
     /// What is known where a call ends so.
     fn apply(&self, before: &State, call: &Call, exit: &Exit) -> State {
         let arguments = self.arguments(before, call);
-        let argument = |slot: Slot| arguments.get(slot as usize).copied().flatten();
+        let argument = |register: Register| arguments.get(register as usize).copied().flatten();
         let results = call.result.0..call.result.0 + call.result.1;
         let inside = |known: Known| self.outward(before, call, &arguments, known);
         let mut state = before.clone();
@@ -65,14 +65,14 @@ impl Transfer<'_> {
                 }
             }
         }
-        for &slot in &exit.clobbered {
-            let Some(&argument) = call.arguments.get(slot as usize) else { continue };
-            self.overwrite_by_call(&mut state, argument, exit.stale.contains(&slot));
+        for &register in &exit.clobbered {
+            let Some(&argument) = call.arguments.get(register as usize) else { continue };
+            self.overwrite_by_call(&mut state, argument, exit.stale.contains(&register));
         }
-        for (&(slot, offset), cell) in &exit.cells {
-            let Some(&address) = call.arguments.get(slot as usize) else { continue };
+        for (&(register, offset), cell) in &exit.cells {
+            let Some(&address) = call.arguments.get(register as usize) else { continue };
             let size = u64::from(cell.size);
-            let place = argument(slot)
+            let place = argument(register)
                 .and_then(Known::symbol)
                 .and_then(|symbol| Some((Base::of(symbol.root)?, symbol.offset + offset)))
                 .filter(|(base, _)| self.tracks(*base));
@@ -95,16 +95,16 @@ impl Transfer<'_> {
                 }
             }
         }
-        for (number, slot) in results.clone().enumerate() {
-            state.values.remove(&slot);
+        for (number, register) in results.clone().enumerate() {
+            state.values.remove(&register);
             let known = exit.results.get(number).copied().flatten();
             let settled = known.is_none_or(|known| self.is_settled(before, call, known));
             match known.and_then(inside) {
                 Some(Known::At(symbol)) if !settled => {
-                    state.assumed.insert(slot, symbol);
+                    state.assumed.insert(register, symbol);
                 }
                 Some(known) => {
-                    state.values.insert(slot, known);
+                    state.values.insert(register, known);
                 }
                 None => {}
             }
@@ -129,17 +129,17 @@ impl Transfer<'_> {
         state
     }
 
-    /// A call writes somewhere behind an address: perhaps addresses, or only what is smaller.
+    /// A call writes somewhere after an address: perhaps addresses, or only what is smaller.
     fn overwrite_by_call(&self, state: &mut State, address: Value, addresses: bool) {
         let stale = state.stale.clone();
         let written = |state: &State, base: Base| state.cells.keys().any(|(of, _)| *of == base);
-        let kept: Vec<Slot> = (0..self.body.parameters)
-            .filter(|&slot| !addresses && !written(state, Base::Parameter(slot)))
+        let kept: Vec<Register> = (0..self.body.parameters)
+            .filter(|&register| !addresses && !written(state, Base::Parameter(register)))
             .collect();
         self.overwrite(state, address, None);
-        for slot in kept {
-            if !stale.contains(&slot) {
-                state.stale.remove(&slot);
+        for register in kept {
+            if !stale.contains(&register) {
+                state.stale.remove(&register);
             }
         }
     }

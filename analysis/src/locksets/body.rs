@@ -1,9 +1,9 @@
 //! What is the same in all passes over a function: which steps only compute, and which blocks are
-//! on circles.
+//! on cycles.
 
 use super::state::State;
 use super::symbol::{Known, Root, Symbol};
-use crate::facts::Slot;
+use crate::facts::Register;
 use crate::facts::flow::{BlockId, End, Flow, Step, Value};
 use std::collections::HashMap;
 
@@ -15,13 +15,14 @@ const DEEPEST: u32 = 40;
 pub struct Body<'f> {
     pub flow: &'f Flow,
     pub parameters: u32,
-    /// The steps that compute slots from others alone: they are gone through when somebody asks.
-    pure: HashMap<Slot, &'f Step>,
+    /// The steps that compute registers from others alone: they are gone through when somebody
+    /// asks.
+    pure: HashMap<Register, &'f Step>,
     /// The steps that choose between values.
-    choices: HashMap<Slot, &'f Step>,
+    choices: HashMap<Register, &'f Step>,
     /// Whether a block may be executed again.
     pub goes_round: Vec<bool>,
-    /// The place of each block in an order in which most come behind those before them.
+    /// The place of each block in an order in which most come after those before them.
     pub order: Vec<u32>,
 }
 
@@ -30,14 +31,14 @@ impl<'f> Body<'f> {
     pub fn of(flow: &'f Flow, parameters: u32) -> Self {
         let (mut pure, mut choices) = (HashMap::new(), HashMap::new());
         for step in flow.blocks.iter().flat_map(|block| &block.steps) {
-            if let Step::Variable(slot)
-            | Step::Same(slot, _)
-            | Step::Narrow { result: slot, .. }
-            | Step::Offset(slot, ..)
-            | Step::Not(slot, _)
-            | Step::Compare { result: slot, .. } = step
+            if let Step::Variable(register)
+            | Step::Same(register, _)
+            | Step::Narrow { result: register, .. }
+            | Step::Offset(register, ..)
+            | Step::Not(register, _)
+            | Step::Compare { result: register, .. } = step
             {
-                pure.insert(*slot, step);
+                pure.insert(*register, step);
             }
             if let Step::Choose { result, .. } = step {
                 choices.insert(*result, step);
@@ -56,31 +57,31 @@ impl<'f> Body<'f> {
         self.follow(state, value, 0)
     }
 
-    /// What computes a slot from others alone.
-    pub fn computed(&self, slot: Slot) -> Option<&'f Step> {
-        self.pure.get(&slot).or_else(|| self.choices.get(&slot)).copied()
+    /// What computes a register from others alone.
+    pub fn computed(&self, register: Register) -> Option<&'f Step> {
+        self.pure.get(&register).or_else(|| self.choices.get(&register)).copied()
     }
 
     fn follow(&self, state: &State, value: Value, depth: u32) -> Option<Known> {
-        let slot = match value {
+        let register = match value {
             Value::Unknown | Value::Function(_) => return None,
             Value::Number(number) => return Some(Known::Number(number)),
             Value::Global(id, offset) => {
                 return Some(Known::At(Symbol { root: Root::Global(id), offset }));
             }
-            Value::Slot(slot) => slot,
+            Value::Register(register) => register,
         };
-        if let Some(&known) = state.values.get(&slot) {
+        if let Some(&known) = state.values.get(&register) {
             return Some(state.numbers.resolve(known));
         }
         if depth == DEEPEST {
             return None;
         }
         let of = |value| self.follow(state, value, depth + 1);
-        let root = match self.pure.get(&slot) {
-            None if slot < self.parameters => Root::Parameter(slot),
-            None => Root::Result(slot),
-            Some(Step::Variable(_)) => Root::Variable(slot),
+        let root = match self.pure.get(&register) {
+            None if register < self.parameters => Root::Parameter(register),
+            None => Root::Result(register),
+            Some(Step::Variable(_)) => Root::Variable(register),
             Some(Step::Same(_, from)) => return of(*from),
             Some(Step::Offset(_, from, bytes)) => return of(*from)?.plus(*bytes),
             Some(&&Step::Narrow { from, bits, .. }) => {
@@ -124,7 +125,7 @@ impl<'f> Body<'f> {
         }
     }
 
-    /// Where control may go behind the steps of a block that does not leave the function.
+    /// Where control may go after the steps of a block that does not leave the function.
     pub fn next(&self, state: &State, end: &End) -> Vec<BlockId> {
         let mut next = match end {
             End::Branch(condition, one, other) => match self.number(state, *condition) {
@@ -146,7 +147,7 @@ impl<'f> Body<'f> {
     }
 }
 
-/// Places of the blocks in reverse postorder, and which are on circles: those that a circle's first
+/// Places of the blocks in reverse postorder, and which are on cycles: those that a cycle's first
 /// block of the order reaches and that reach it, taken together as all between the two ends of an
 /// edge backwards.
 fn walk(flow: &Flow) -> (Vec<u32>, Vec<bool>) {
@@ -175,7 +176,7 @@ fn walk(flow: &Flow) -> (Vec<u32>, Vec<bool>) {
     for (place, &block) in finished.iter().rev().enumerate() {
         order[block] = place as u32;
     }
-    // A circle has an edge backwards in the order, and lies between its ends: what goes round
+    // A cycle has an edge backwards in the order, and lies between its ends: what goes round
     // beyond doubt is more than what must be known.
     let mut depth = vec![0_i32; count + 1];
     for (block, successors) in successors.iter().enumerate() {

@@ -68,8 +68,8 @@ impl<'f> Callees<'f> {
     pub fn candidates(&self, aliases: &Aliases<'_>, call: &Call) -> (Vec<FunctionId>, bool) {
         match call.callee {
             Value::Function(function) => (vec![function], false),
-            Value::Slot(slot) => {
-                let (mut callees, others) = aliases.callees(slot);
+            Value::Register(register) => {
+                let (mut callees, others) = aliases.callees(register);
                 callees.retain(|&function| {
                     let signature = self.facts.functions[function as usize].signature;
                     signature.is_none_or(|signature| signature == call.signature)

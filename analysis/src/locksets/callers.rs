@@ -8,7 +8,7 @@ use crate::facts::flow::Value;
 /// See the module.
 #[derive(Debug)]
 pub struct Callers {
-    /// Functions that call each other, each behind those that it calls.
+    /// Functions that call each other, each after those that it calls.
     pub components: Vec<Vec<FunctionId>>,
     /// By function: what it may call.
     pub callees: Vec<Vec<FunctionId>>,
@@ -40,7 +40,7 @@ impl Callers {
                     // What it is passed, it may call: at once, or as a thread.
                     for argument in &call.arguments {
                         match *argument {
-                            Value::Slot(slot) => functions(&aliases.objects(slot))
+                            Value::Register(register) => functions(&aliases.objects(register))
                                 .into_iter()
                                 .for_each(|f| others[f as usize] = true),
                             Value::Function(f) => others[f as usize] = true,

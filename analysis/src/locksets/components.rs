@@ -1,9 +1,9 @@
 //! The order in which functions are looked at: those that are called before those that call them,
-//! and which call each other in a circle.
+//! and which call each other in a cycle.
 
 use crate::facts::FunctionId;
 
-/// Functions that call each other (Tarjan's algorithm, iterative). Each component comes behind
+/// Functions that call each other (Tarjan's algorithm, iterative). Each component comes after
 /// those that it calls.
 pub fn components(callees: &[Vec<FunctionId>]) -> Vec<Vec<FunctionId>> {
     let count = callees.len();
@@ -53,7 +53,7 @@ mod tests {
     use super::components;
 
     #[test]
-    fn circles_are_one_component_and_come_behind_what_they_call() {
+    fn cycles_are_one_component_and_come_after_what_they_call() {
         let mut found = components(&[vec![1, 3], vec![2], vec![1, 4], vec![3], vec![]]);
         found.iter_mut().for_each(|members| members.sort_unstable());
         assert_eq!(found, [vec![4], vec![1, 2], vec![3], vec![0]]);

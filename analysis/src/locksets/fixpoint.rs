@@ -66,13 +66,13 @@ impl Transfer<'_> {
         all
     }
 
-    /// Goes through the function once more, and tells of each step what is known before.
-    pub fn tell(&self, solution: &Solution, tell: &mut dyn FnMut(&State, &Step)) -> Summary {
+    /// Goes through the function once more, and visits each step with what is known before.
+    pub fn visit(&self, solution: &Solution, visit: &mut dyn FnMut(&State, &Step)) -> Summary {
         let mut returns: Vec<(State, Vec<Option<Known>>)> = Vec::new();
         let mut thrown = Vec::new();
         for (id, states) in solution.0.iter().enumerate() {
             for state in states {
-                let mut behind = self.block(id as BlockId, state.clone(), tell);
+                let mut behind = self.block(id as BlockId, state.clone(), visit);
                 thrown.append(&mut behind.thrown);
                 match &self.body.flow.blocks[id].end {
                     End::Return(values) => {

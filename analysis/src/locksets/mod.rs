@@ -44,7 +44,7 @@ use aliases::{Aliases, InMemory};
 use body::Body;
 use callees::Callees;
 use callers::Callers;
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 pub use may::{Nested, Taken};
 pub use own::Owner;
 use panics::Panics;
@@ -64,7 +64,7 @@ const LARGEST: usize = 3000;
 pub enum Lock {
     /// In a global variable, so many bytes from its beginning.
     Global(GlobalId, i64),
-    /// So many bytes behind the address that is accessed.
+    /// So many bytes after the address that is accessed.
     Near(i64),
 }
 
@@ -235,7 +235,7 @@ impl Analysis<'_> {
         &self,
         function: FunctionId,
         initial: State,
-        tell: &mut dyn FnMut(&State, &Step),
+        visit: &mut dyn FnMut(&State, &Step),
     ) -> Option<Summary> {
         let flow = self.flow(function);
         if flow.blocks.len() > LARGEST {
@@ -245,7 +245,7 @@ impl Analysis<'_> {
         let aliases = self.aliases(function);
         let transfer = self.transfer(&body, &aliases);
         let solution = transfer.solve(initial)?;
-        Some(transfer.tell(&solution, tell))
+        Some(transfer.visit(&solution, visit))
     }
 
     /// From callers to callees.
@@ -260,10 +260,10 @@ impl Analysis<'_> {
             }
         }
         for component in components.iter().rev() {
-            let circle = self.calls_itself(component);
+            let cycle = self.calls_itself(component);
             for &function in component.iter().filter(|&&f| self.is_looked_at(f)) {
                 let entry = match entries[function as usize].clone() {
-                    _ if circle => BTreeMap::new(),
+                    _ if cycle => BTreeMap::new(),
                     Some(entry) => entry,
                     // Nobody calls it.
                     None => continue,
@@ -295,8 +295,10 @@ impl Analysis<'_> {
         for global in &self.facts.globals {
             global.initial.iter().for_each(|(_, operand)| add(*operand));
         }
-        for act in self.facts.functions.iter().flat_map(|f| &f.body).flat_map(|b| &b.acts) {
-            act.operands(&mut add);
+        for statement in
+            self.facts.functions.iter().flat_map(|f| &f.body).flat_map(|b| &b.statements)
+        {
+            statement.operands(&mut add);
         }
         called
     }
@@ -333,7 +335,7 @@ impl Analysis<'_> {
         let body =
             Body::of(self.flow(function), self.facts.functions[function as usize].parameters);
         let aliases = self.aliases(function);
-        let mut tell = |state: &State, step: &Step| {
+        let mut visit = |state: &State, step: &Step| {
             if let Step::Call(call) = step
                 && let Some(callee) = callees(call)
             {
@@ -363,7 +365,7 @@ impl Analysis<'_> {
                 known.and_modify(|known| meet(known, &held)).or_insert(held);
             }
         };
-        let looked_at = !nothing && self.summary(function, state, &mut tell).is_some();
+        let looked_at = !nothing && self.summary(function, state, &mut visit).is_some();
         if !looked_at {
             for call in self.calls(function) {
                 if let Some(callee) = callees(call) {
@@ -439,19 +441,19 @@ fn inward(
         .collect();
     for (&lock, &hold) in &state.held {
         let hold = Hold { point: None, ..hold };
-        let passed = arguments.iter().enumerate().find_map(|(slot, argument)| {
+        let passed = arguments.iter().enumerate().find_map(|(register, argument)| {
             let argument = (*argument).filter(|argument| argument.root == lock.root)?;
-            let root = Root::Parameter(slot as u32);
+            let root = Root::Parameter(register as u32);
             Some(Symbol { root, offset: lock.offset - argument.offset })
         });
         let in_memory = || {
-            arguments.iter().enumerate().find_map(|(slot, argument)| {
+            arguments.iter().enumerate().find_map(|(register, argument)| {
                 let argument = (*argument)?;
                 let base = Base::of(argument.root).filter(|&base| aliases.follows(base))?;
                 let cells = state.cells.range((base, i64::MIN)..=(base, i64::MAX));
                 cells.into_iter().find_map(|(&(_, at), cell)| {
                     let inside = cell.known?.symbol().filter(|s| s.root == lock.root)?;
-                    let root = Root::Content(slot as u32, at - argument.offset);
+                    let root = Root::Content(register as u32, at - argument.offset);
                     Some(Symbol { root, offset: lock.offset - inside.offset })
                 })
             })

@@ -107,7 +107,7 @@ impl Numbers {
 
 impl State {
     /// Whether something that is known may be a number: what is at an address that a lock was
-    /// acquired behind is not 0.
+    /// acquired after is not 0.
     pub fn may_be(&self, known: Known, number: u64) -> bool {
         match known {
             Known::Number(it) => it == number,
@@ -150,12 +150,12 @@ impl Body<'_> {
 
     /// A value is a number, or is not.
     fn is(&self, state: &mut State, value: Value, number: u64, equal: bool, depth: u32) {
-        let Value::Slot(slot) = value else { return };
+        let Value::Register(register) = value else { return };
         if depth == DEEPEST {
             return;
         }
         let mut of = |value, number, equal| self.is(state, value, number, equal, depth + 1);
-        match self.computed(slot) {
+        match self.computed(register) {
             Some(Step::Same(_, from)) => return of(*from, number, equal),
             Some(Step::Narrow { from, exact: true, .. }) => return of(*from, number, equal),
             Some(Step::Not(_, from)) => return of(*from, 0, equal == (number == 1)),

@@ -15,7 +15,7 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Order {
     function: FunctionId,
-    /// Locks that are acquired by operations that wait, in the function or behind its calls.
+    /// Locks that are acquired by operations that wait, in the function or after its calls.
     pub acquires: BTreeSet<Taken>,
     /// Those under others.
     pub nested: BTreeSet<Nested>,

@@ -49,7 +49,7 @@ impl Own {
         objects: &[ObjectId],
     ) -> bool {
         match address {
-            Value::Slot(slot) if objects.is_empty() && aliases.is_unknown(slot) => {
+            Value::Register(register) if objects.is_empty() && aliases.is_unknown(register) => {
                 owner == Owner::Library
             }
             _ => objects.iter().all(|object| self.0.contains(object)),
@@ -75,7 +75,7 @@ impl Own {
                 return Some(*point);
             }
             let objects = match *address {
-                Value::Slot(slot) => aliases.objects(slot),
+                Value::Register(register) => aliases.objects(register),
                 Value::Global(id, _) => points_to.object_of_global(id).into_iter().collect(),
                 _ => return None,
             };

@@ -6,19 +6,19 @@
 
 use super::own::Owner;
 use super::summary::Summary;
-use crate::facts::{Act, Facts, FunctionId};
+use crate::facts::{Facts, FunctionId, Statement};
 
 /// By function: whether it is one of them.
 #[derive(Clone, Debug)]
 pub struct Panics(Vec<bool>);
 
 impl Panics {
-    /// Looks at all functions. O(acts).
+    /// Looks at all functions. O(statements).
     pub fn of(facts: &Facts, owners: &[Owner]) -> Self {
         let panics = facts.functions.iter().zip(owners).map(|(function, owner)| {
-            let returns = |act: &Act| matches!(act, Act::Return(_));
+            let returns = |statement: &Statement| matches!(statement, Statement::Return(_));
             let body = function.body.as_ref();
-            *owner != Owner::User && body.is_some_and(|body| !body.acts.iter().any(returns))
+            *owner != Owner::User && body.is_some_and(|body| !body.statements.iter().any(returns))
         });
         Self(panics.collect())
     }

@@ -12,7 +12,9 @@ use crate::facts::flow::{Call, Point, Value};
 pub fn is_renewed(root: Root, call: &Call) -> bool {
     match root {
         Root::Given(point, _) => point == call.point,
-        Root::Result(slot) => (call.result.0..call.result.0 + call.result.1).contains(&slot),
+        Root::Result(register) => {
+            (call.result.0..call.result.0 + call.result.1).contains(&register)
+        }
         _ => false,
     }
 }
@@ -32,24 +34,24 @@ impl Transfer<'_> {
         known: Known,
     ) -> Option<Known> {
         let Known::At(Symbol { root, offset }) = known else { return Some(known) };
-        let argument = |slot: u32| arguments.get(slot as usize).copied().flatten();
+        let argument = |register: u32| arguments.get(register as usize).copied().flatten();
         let outer = match root {
             Root::Global(_) => known,
-            Root::Parameter(slot) => argument(slot)?.plus(offset)?,
-            Root::Content(slot, at) => {
-                let symbol = argument(slot)?.symbol()?;
+            Root::Parameter(register) => argument(register)?.plus(offset)?,
+            Root::Content(register, at) => {
+                let symbol = argument(register)?.symbol()?;
                 let base = Base::of(symbol.root).filter(|&base| self.aliases.follows(base))?;
                 before.read(base, symbol.offset + at, 8)?.plus(offset)?
             }
-            Root::Assumed(slot, at) => {
-                let symbol = argument(slot)?.symbol()?;
+            Root::Assumed(register, at) => {
+                let symbol = argument(register)?.symbol()?;
                 let base = Base::of(symbol.root)?;
                 let read = before.assume_read(base, symbol.offset + at)?.plus(offset)?;
                 match read {
-                    Known::At(Symbol { root: Root::Content(slot, at), offset })
+                    Known::At(Symbol { root: Root::Content(register, at), offset })
                         if !self.aliases.follows(base) =>
                     {
-                        Known::At(Symbol { root: Root::Assumed(slot, at), offset })
+                        Known::At(Symbol { root: Root::Assumed(register, at), offset })
                     }
                     _ => read,
                 }
@@ -66,8 +68,8 @@ impl Transfer<'_> {
 
     /// Whether what is assumed of something that the callee knows is so.
     pub fn is_settled(&self, before: &State, call: &Call, known: Known) -> bool {
-        let Known::At(Symbol { root: Root::Assumed(slot, _), .. }) = known else { return true };
-        let argument = call.arguments.get(slot as usize);
+        let Known::At(Symbol { root: Root::Assumed(register, _), .. }) = known else { return true };
+        let argument = call.arguments.get(register as usize);
         let symbol = argument.and_then(|&argument| self.body.known(before, argument)?.symbol());
         let base = symbol.and_then(|symbol| Base::of(symbol.root));
         base.is_some_and(|base| self.aliases.follows(base))
@@ -123,7 +125,7 @@ impl Transfer<'_> {
         let lock = taken.lock.and_then(outward).and_then(Known::symbol);
         let lock = lock.map(|lock| before.assume(lock));
         let passed = match taken.lock.map(|lock| lock.root) {
-            Some(Root::Parameter(slot)) => call.arguments.get(slot as usize).copied(),
+            Some(Root::Parameter(register)) => call.arguments.get(register as usize).copied(),
             _ => None,
         };
         let here = self.is_users().then_some(call.point);
@@ -141,10 +143,10 @@ impl Transfer<'_> {
         self.callees.owners[self.aliases.function() as usize]
     }
 
-    /// What points-to says of a lock at, or behind, this address.
+    /// What points-to says of a lock at, or after, this address.
     fn narrow(&self, taken: &mut Taken, address: Value) {
-        if let Value::Slot(slot) = address {
-            taken.narrow(&self.aliases.objects(slot));
+        if let Value::Register(register) = address {
+            taken.narrow(&self.aliases.objects(register));
         }
         let Some(Symbol { root, offset }) = taken.lock else { return };
         if let Some(objects) = self.aliases.objects_of(root) {

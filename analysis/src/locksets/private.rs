@@ -8,39 +8,42 @@
 //! that it is passed on to.
 
 use super::panics::Panics;
-use crate::facts::{Act, Effect, Facts, Function, FunctionId, Operand, Slot};
+use crate::facts::{Effect, Facts, Function, FunctionId, Operand, Register, Statement};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Private {
-    /// By function and slot of the variable, the slots that may hold an address in it, sorted.
-    variables: HashMap<(FunctionId, Slot), Box<[Slot]>>,
+    /// By function and register of the variable, the registers that may hold an address in it,
+    /// sorted.
+    variables: HashMap<(FunctionId, Register), Box<[Register]>>,
     /// Parameters that nobody keeps.
-    parameters: HashSet<(FunctionId, Slot)>,
+    parameters: HashSet<(FunctionId, Register)>,
 }
 
 impl Private {
-    /// O(acts, and uses of addresses by variable).
+    /// O(statements, and uses of addresses by variable).
     pub fn of(facts: &Facts, panics: &Panics) -> Self {
         let mut private = HashMap::new();
-        let mut kept: Vec<(FunctionId, Slot)> = Vec::new();
+        let mut kept: Vec<(FunctionId, Register)> = Vec::new();
         // By parameter: the addresses that are passed to it.
-        let mut passed: HashMap<(FunctionId, Slot), Vec<(FunctionId, Slot)>> = HashMap::new();
+        let mut passed: HashMap<(FunctionId, Register), Vec<(FunctionId, Register)>> =
+            HashMap::new();
         for (id, function) in facts.functions.iter().enumerate() {
             let id = id as FunctionId;
             let uses = Uses::of(facts, function);
             for root in uses.roots(function) {
-                let slots = uses.computed.from(root);
-                let is_kept = slots.iter().any(|slot| uses.kept.contains(slot));
+                let registers = uses.computed.from(root);
+                let is_kept = registers.iter().any(|register| uses.kept.contains(register));
                 let is_printed = panics.has(id) && root < function.parameters;
                 if is_kept && !is_printed {
                     kept.push((id, root));
                 } else if !is_printed {
-                    let to = slots.iter().filter_map(|slot| uses.passed.get(slot)).flatten();
+                    let to =
+                        registers.iter().filter_map(|register| uses.passed.get(register)).flatten();
                     to.for_each(|to| passed.entry(*to).or_default().push((id, root)));
                 }
-                private.insert((id, root), slots.into_iter().collect());
+                private.insert((id, root), registers.into_iter().collect());
             }
         }
         while let Some(root) = kept.pop() {
@@ -49,8 +52,9 @@ impl Private {
             }
         }
         // Of parameters, the callers' variables matter.
-        let is_parameter =
-            |(id, slot): &(FunctionId, Slot)| *slot < facts.functions[*id as usize].parameters;
+        let is_parameter = |(id, register): &(FunctionId, Register)| {
+            *register < facts.functions[*id as usize].parameters
+        };
         let parameters = private.keys().copied().filter(is_parameter).collect();
         private.retain(|root, _| !is_parameter(root));
         Self { variables: private, parameters }
@@ -72,79 +76,88 @@ impl Private {
     }
 
     /// Whether a variable is one.
-    pub fn has(&self, function: FunctionId, variable: Slot) -> bool {
+    pub fn has(&self, function: FunctionId, variable: Register) -> bool {
         self.variables.contains_key(&(function, variable))
     }
 
-    /// Whether a slot may hold an address in such a variable; `None`: the variable is none.
-    pub fn may_hold(&self, function: FunctionId, slot: Slot, variable: Slot) -> Option<bool> {
-        self.variables.get(&(function, variable)).map(|slots| slots.binary_search(&slot).is_ok())
+    /// Whether a register may hold an address in such a variable; `None`: the variable is none.
+    pub fn may_hold(
+        &self,
+        function: FunctionId,
+        register: Register,
+        variable: Register,
+    ) -> Option<bool> {
+        self.variables
+            .get(&(function, variable))
+            .map(|registers| registers.binary_search(&register).is_ok())
     }
 }
 
-/// What a function computes of what is in its slots.
+/// What a function computes of what is in its registers.
 #[derive(Default)]
-pub struct Computed(BTreeMap<Slot, Vec<Slot>>);
+pub struct Computed(BTreeMap<Register, Vec<Register>>);
 
 impl Computed {
-    /// By these acts. O(acts).
-    pub fn of<'a>(acts: impl Iterator<Item = &'a Act>) -> Self {
+    /// By these statements. O(statements).
+    pub fn of<'a>(statements: impl Iterator<Item = &'a Statement>) -> Self {
         let mut computed = Self::default();
-        acts.for_each(|act| computed.add(act));
+        statements.for_each(|statement| computed.add(statement));
         computed
     }
 
-    fn add(&mut self, act: &Act) {
-        if let Act::Copy { result, from: Operand::Slot(from) }
-        | Act::Offset { result, from: Operand::Slot(from), .. }
-        | Act::OfSide { result, from, .. } = act
+    fn add(&mut self, statement: &Statement) {
+        if let Statement::Copy { result, from: Operand::Register(from) }
+        | Statement::Offset { result, from: Operand::Register(from), .. }
+        | Statement::OfSide { result, from, .. } = statement
         {
             self.0.entry(*from).or_default().push(*result);
         }
     }
 
-    /// The slots that may hold an address that is computed of what is in one. O(these).
-    pub fn from(&self, root: Slot) -> BTreeSet<Slot> {
+    /// The registers that may hold an address that is computed of what is in one. O(these).
+    pub fn from(&self, root: Register) -> BTreeSet<Register> {
         let mut all = BTreeSet::from([root]);
         let mut open = vec![root];
-        while let Some(slot) = open.pop() {
-            let next = self.0.get(&slot).into_iter().flatten();
+        while let Some(register) = open.pop() {
+            let next = self.0.get(&register).into_iter().flatten();
             open.extend(next.copied().filter(|&next| all.insert(next)));
         }
         all
     }
 }
 
-/// What a function does with what is in its slots.
+/// What a function does with what is in its registers.
 #[derive(Default)]
 struct Uses {
-    /// Slots whose addresses somebody keeps.
-    kept: BTreeSet<Slot>,
-    /// The parameters that a slot is passed to.
-    passed: BTreeMap<Slot, Vec<(FunctionId, Slot)>>,
+    /// Registers whose addresses somebody keeps.
+    kept: BTreeSet<Register>,
+    /// The parameters that a register is passed to.
+    passed: BTreeMap<Register, Vec<(FunctionId, Register)>>,
     computed: Computed,
-    variables: Vec<Slot>,
+    variables: Vec<Register>,
 }
 
 impl Uses {
     fn of(facts: &Facts, function: &Function) -> Self {
         let mut uses = Self::default();
-        for act in function.body.iter().flat_map(|body| &body.acts) {
-            uses.add(facts, act);
+        for statement in function.body.iter().flat_map(|body| &body.statements) {
+            uses.add(facts, statement);
         }
         uses
     }
 
-    fn add(&mut self, facts: &Facts, act: &Act) {
-        match act {
-            Act::Variable { result, .. } => self.variables.push(*result),
-            Act::Copy { .. } | Act::Offset { .. } | Act::OfSide { .. } => self.computed.add(act),
-            Act::Store { parts, .. } => parts.iter().for_each(|part| self.keep(part.operand)),
-            Act::Return(values) => values.iter().for_each(|value| self.keep(*value)),
-            Act::Throw(value) | Act::Escape(value) => self.keep(*value),
-            Act::Call(call) => {
+    fn add(&mut self, facts: &Facts, statement: &Statement) {
+        match statement {
+            Statement::Variable { result, .. } => self.variables.push(*result),
+            Statement::Copy { .. } | Statement::Offset { .. } | Statement::OfSide { .. } => {
+                self.computed.add(statement)
+            }
+            Statement::Store { parts, .. } => parts.iter().for_each(|part| self.keep(part.operand)),
+            Statement::Return(values) => values.iter().for_each(|value| self.keep(*value)),
+            Statement::Throw(value) | Statement::Escape(value) => self.keep(*value),
+            Statement::Call(call) => {
                 for (number, argument) in call.arguments.iter().enumerate() {
-                    let Operand::Slot(slot) = *argument else { continue };
+                    let Operand::Register(register) = *argument else { continue };
                     let callee = match call.callee {
                         Operand::Function(id) => Some(id),
                         _ => None,
@@ -152,7 +165,7 @@ impl Uses {
                     match keeps(facts, callee, call.arguments.len(), number) {
                         Keeps::Nothing => {}
                         Keeps::As(function, parameter) => {
-                            self.passed.entry(slot).or_default().push((function, parameter));
+                            self.passed.entry(register).or_default().push((function, parameter));
                         }
                         Keeps::It => self.keep(*argument),
                     }
@@ -164,13 +177,13 @@ impl Uses {
     }
 
     fn keep(&mut self, value: Operand) {
-        if let Operand::Slot(slot) = value {
-            self.kept.insert(slot);
+        if let Operand::Register(register) = value {
+            self.kept.insert(register);
         }
     }
 
     /// The parameters and variables.
-    fn roots(&self, function: &Function) -> Vec<Slot> {
+    fn roots(&self, function: &Function) -> Vec<Register> {
         let parameters = if function.body.is_some() { function.parameters } else { 0 };
         (0..parameters).chain(self.variables.iter().copied()).collect()
     }
@@ -180,7 +193,7 @@ impl Uses {
 enum Keeps {
     Nothing,
     /// What the function does with this parameter.
-    As(FunctionId, Slot),
+    As(FunctionId, Register),
     It,
 }
 
@@ -189,7 +202,7 @@ fn keeps(facts: &Facts, callee: Option<FunctionId>, arguments: usize, number: us
     let callee = &facts.functions[id as usize];
     let fits = callee.parameters as usize == arguments && !callee.is_harness;
     match (&callee.body, Effect::of(&callee.name)) {
-        (Some(_), _) if fits => Keeps::As(id, number as Slot),
+        (Some(_), _) if fits => Keeps::As(id, number as Register),
         (None, Effect::Nothing | Effect::Bytes) => Keeps::Nothing,
         _ => Keeps::It,
     }

@@ -4,7 +4,7 @@
 use super::may::May;
 use super::numbers::Numbers;
 use super::symbol::{Known, Root, Symbol};
-use crate::facts::Slot;
+use crate::facts::Register;
 use crate::facts::flow::Point;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,25 +12,25 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Base {
     /// A stack variable.
-    Variable(Slot),
+    Variable(Register),
     /// What a parameter points to.
-    Parameter(Slot),
+    Parameter(Register),
 }
 
 impl Base {
     /// As the root of an address.
     pub const fn of(root: Root) -> Option<Self> {
         match root {
-            Root::Variable(slot) => Some(Self::Variable(slot)),
-            Root::Parameter(slot) => Some(Self::Parameter(slot)),
+            Root::Variable(register) => Some(Self::Variable(register)),
+            Root::Parameter(register) => Some(Self::Parameter(register)),
             _ => None,
         }
     }
 
-    /// The slot that holds the address.
-    pub const fn slot(self) -> Slot {
+    /// The register that holds the address.
+    pub const fn register(self) -> Register {
         match self {
-            Self::Variable(slot) | Self::Parameter(slot) => slot,
+            Self::Variable(register) | Self::Parameter(register) => register,
         }
     }
 }
@@ -90,14 +90,14 @@ const LIMIT: usize = 8;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct State {
     /// What instructions computed, where it is more than that; pure ones are asked again instead.
-    pub values: BTreeMap<Slot, Known>,
-    /// Memory: what is not here is unknown in a variable, and behind a parameter as it was when the
+    pub values: BTreeMap<Register, Known>,
+    /// Memory: what is not here is unknown in a variable, and after a parameter as it was when the
     /// function was called.
     pub cells: BTreeMap<(Base, i64), Cell>,
-    /// Parameters behind which nothing is known but what is in `cells`.
-    pub clobbered: BTreeSet<Slot>,
-    /// Those behind which addresses may have been written: what is smaller leaves them as they are.
-    pub stale: BTreeSet<Slot>,
+    /// Parameters after which nothing is known but what is in `cells`.
+    pub clobbered: BTreeSet<Register>,
+    /// Those after which addresses may have been written: what is smaller leaves them as they are.
+    pub stale: BTreeSet<Register>,
     /// Locks that are held, each acquired for itself.
     pub held: BTreeMap<Symbol, Hold>,
     /// See [`Released`].
@@ -106,7 +106,7 @@ pub struct State {
     pub may: May,
     /// What results are, as far as only those who are passed a parameter's memory access it
     /// ([`Root::Assumed`]).
-    pub assumed: BTreeMap<Slot, Symbol>,
+    pub assumed: BTreeMap<Register, Symbol>,
     /// Locks that were surely given back, and acquired by the function's callers.
     pub gave: BTreeSet<Symbol>,
     /// What conditions on the way here have said of values.
@@ -121,11 +121,11 @@ impl State {
         {
             return cell.known;
         }
-        let Base::Parameter(slot) = base else { return None };
+        let Base::Parameter(register) = base else { return None };
         let untouched = size == 8
-            && !self.clobbered.contains(&slot)
+            && !self.clobbered.contains(&register)
             && self.overlapping(base, offset, size.into()).next().is_none();
-        untouched.then_some(Known::At(Symbol::of(Root::Content(slot, offset))))
+        untouched.then_some(Known::At(Symbol::of(Root::Content(register, offset))))
     }
 
     /// Writes a few bytes of followed memory.
@@ -142,10 +142,10 @@ impl State {
     }
 
     /// A few bytes were read from a variable, and nothing is known of them but that they are in
-    /// this slot, too.
-    pub fn learn(&mut self, base: Base, offset: i64, size: u32, slot: Slot) {
+    /// this register, too.
+    pub fn learn(&mut self, base: Base, offset: i64, size: u32, register: Register) {
         if self.overlapping(base, offset, size.into()).next().is_none() {
-            let known = Some(Known::At(Symbol::of(Root::Result(slot))));
+            let known = Some(Known::At(Symbol::of(Root::Result(register))));
             self.cells.insert((base, offset), Cell { size, known });
         }
     }
@@ -170,11 +170,11 @@ impl State {
     /// What is in a word of memory that callers may follow.
     pub fn assume_read(&self, base: Base, offset: i64) -> Option<Known> {
         match base {
-            Base::Parameter(slot)
-                if !self.stale.contains(&slot)
+            Base::Parameter(register)
+                if !self.stale.contains(&register)
                     && self.overlapping(base, offset, 8).next().is_none() =>
             {
-                Some(Known::At(Symbol::of(Root::Content(slot, offset))))
+                Some(Known::At(Symbol::of(Root::Content(register, offset))))
             }
             _ => self.read(base, offset, 8),
         }
@@ -182,14 +182,14 @@ impl State {
 
     /// So many bytes are written somewhere: nothing is known of followed memory any more.
     pub fn clobber(&mut self, base: Base, size: Option<u64>) {
-        if let Base::Parameter(slot) = base
+        if let Base::Parameter(register) = base
             && (size.is_none_or(|size| size >= 8) || self.cells.keys().any(|(of, _)| *of == base))
         {
-            self.stale.insert(slot);
+            self.stale.insert(register);
         }
         self.cells.retain(|(of, _), _| *of != base);
-        if let Base::Parameter(slot) = base {
-            self.clobbered.insert(slot);
+        if let Base::Parameter(register) = base {
+            self.clobbered.insert(register);
         }
     }
 
@@ -212,7 +212,8 @@ impl State {
         self.may.renew(&renewed);
         self.numbers.renew(&renewed);
         self.gave.retain(|symbol| !renewed(symbol.root));
-        self.assumed.retain(|slot, symbol| !renewed(Root::Result(*slot)) && !renewed(symbol.root));
+        self.assumed
+            .retain(|register, symbol| !renewed(Root::Result(*register)) && !renewed(symbol.root));
         let Released::Only(released) = &self.released else { return };
         if released.iter().any(|symbol| renewed(symbol.root)) {
             self.released = Released::Anything;
@@ -240,8 +241,8 @@ impl State {
     /// An address, by what is assumed of where it comes from.
     pub fn assume(&self, symbol: Symbol) -> Symbol {
         match symbol.root {
-            Root::Result(slot) => {
-                self.assumed.get(&slot).map_or(symbol, |assumed| assumed.plus(symbol.offset))
+            Root::Result(register) => {
+                self.assumed.get(&register).map_or(symbol, |assumed| assumed.plus(symbol.offset))
             }
             _ => symbol,
         }
@@ -281,7 +282,7 @@ impl State {
     /// Another way leads here. Whether anything is less known than before.
     pub fn merge(&mut self, other: &Self) -> bool {
         let before = self.clone();
-        self.values.retain(|slot, known| other.values.get(slot) == Some(known));
+        self.values.retain(|register, known| other.values.get(register) == Some(known));
         let keys: BTreeSet<(Base, i64)> =
             self.cells.keys().chain(other.cells.keys()).copied().collect();
         for key in keys {
@@ -318,7 +319,7 @@ impl State {
         });
         self.released.unite(&other.released);
         self.may.unite(&other.may);
-        self.assumed.retain(|slot, symbol| other.assumed.get(slot) == Some(symbol));
+        self.assumed.retain(|register, symbol| other.assumed.get(register) == Some(symbol));
         self.gave.retain(|lock| other.gave.contains(lock));
         self.numbers.merge(&other.numbers);
         *self != before

@@ -43,7 +43,7 @@ impl Analysis<'_> {
                 self.panics.correct(member, &mut summary);
                 self.callees.summaries[member as usize] = Some(Rc::new(summary));
             }
-            return self.order_of_circle(&members);
+            return self.order_of_cycle(&members);
         }
         for function in members {
             let mut summary = self.summarise_alone(function);
@@ -81,7 +81,7 @@ impl Analysis<'_> {
         let fits = body.flow.blocks.len() <= LARGEST;
         let mut summary = match fits.then(|| transfer.solve(State::default())).flatten() {
             Some(solution) => {
-                transfer.tell(&solution, &mut |state, step| order.step(&transfer, state, step))
+                transfer.visit(&solution, &mut |state, step| order.step(&transfer, state, step))
             }
             None => {
                 let mut summary = Summary::unknown(parameters, Released::Anything);
@@ -97,7 +97,7 @@ impl Analysis<'_> {
 
     /// The order of locks in functions that call each other: until nothing is added. No address of
     /// theirs has a name that the others know.
-    fn order_of_circle(&mut self, members: &[FunctionId]) {
+    fn order_of_cycle(&mut self, members: &[FunctionId]) {
         if !members.iter().any(|&f| self.acquires_something(f)) {
             return;
         }

@@ -4,7 +4,7 @@ use super::may::{May, Nested, Taken};
 use super::numbers::Numbers;
 use super::state::{Base, Cell, Hold, Released, State};
 use super::symbol::{Known, Root, Symbol};
-use crate::facts::Slot;
+use crate::facts::Register;
 use crate::facts::flow::Point;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +18,11 @@ pub struct Exit {
     /// What it returns.
     pub results: Vec<Option<Known>>,
     /// What it has written, where it was passed followed memory: by parameter.
-    pub cells: BTreeMap<(Slot, i64), Cell>,
-    /// Parameters behind which nothing else is as it was.
-    pub clobbered: BTreeSet<Slot>,
-    /// Those behind which addresses may have been written.
-    pub stale: BTreeSet<Slot>,
+    pub cells: BTreeMap<(Register, i64), Cell>,
+    /// Parameters after which nothing else is as it was.
+    pub clobbered: BTreeSet<Register>,
+    /// Those after which addresses may have been written.
+    pub stale: BTreeSet<Register>,
     /// Locks that it has acquired and holds.
     pub held: BTreeMap<Symbol, Hold>,
     /// Locks that it has given back.
@@ -51,7 +51,7 @@ pub struct Summary {
 impl Summary {
     /// Of a function that may do anything to what it is passed.
     pub fn unknown(parameters: u32, released: Released) -> Self {
-        let clobbered: BTreeSet<Slot> = (0..parameters).collect();
+        let clobbered: BTreeSet<Register> = (0..parameters).collect();
         let exit = Exit { stale: clobbered.clone(), clobbered, released, ..Exit::default() };
         Self { returns: vec![exit.clone()], unwinds: vec![exit], ..Self::default() }
     }
@@ -96,9 +96,9 @@ impl Exits {
     pub fn exit(&mut self, state: &State, results: Vec<Option<Known>>) -> Exit {
         let mut cells = BTreeMap::new();
         for (&(base, offset), &cell) in &state.cells {
-            if let Base::Parameter(slot) = base {
+            if let Base::Parameter(register) = base {
                 let known = cell.known.and_then(|known| self.outside(state.settle(known)));
-                cells.insert((slot, offset), Cell { known, ..cell });
+                cells.insert((register, offset), Cell { known, ..cell });
             }
         }
         let results: Vec<Option<Known>> =

@@ -1,7 +1,7 @@
 //! Symbols: what is known of a value, in terms of the function that has it.
 
 use crate::facts::flow::Point;
-use crate::facts::{GlobalId, Slot};
+use crate::facts::{GlobalId, Register};
 
 /// Where an address comes from. In one call of a function a root stands for one value, until what
 /// computes it is executed again.
@@ -10,21 +10,21 @@ pub enum Root {
     /// A global variable.
     Global(GlobalId),
     /// What was passed.
-    Parameter(Slot),
+    Parameter(Register),
     /// A stack variable of the function's own.
-    Variable(Slot),
-    /// What was in memory when the function was called, so many bytes behind what was passed.
-    Content(Slot, i64),
+    Variable(Register),
+    /// What was in memory when the function was called, so many bytes after what was passed.
+    Content(Register, i64),
     /// The same, if only those who are passed its address access that memory: callers know. It
     /// counts for what may be held alone.
-    Assumed(Slot, i64),
+    Assumed(Register, i64),
     /// What an instruction computed.
-    Result(Slot),
+    Result(Register),
     /// What a call computed, by a number of its own.
     Given(Point, u32),
 }
 
-/// An address: so many bytes behind a root.
+/// An address: so many bytes after a root.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Symbol {
     /// See [`Root`].

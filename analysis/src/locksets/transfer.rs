@@ -6,9 +6,9 @@ use super::callees::Callees;
 use super::may::May;
 use super::state::{Base, Hold, State};
 use super::symbol::{Known, Root, Symbol};
-use crate::facts::Slot;
+use crate::facts::Register;
 use crate::facts::flow::{Act, BlockId, End, Part, Step, Value};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 
 /// Bytes of memory that are copied word by word.
 const COPIED: u64 = 64;
@@ -21,7 +21,7 @@ pub struct Transfer<'a> {
     pub flaw: Option<Flaw>,
 }
 
-/// What comes behind the steps of a block.
+/// What comes after the steps of a block.
 #[derive(Default)]
 pub struct Behind {
     /// At its end.
@@ -34,7 +34,7 @@ pub struct Behind {
 
 impl Transfer<'_> {
     /// Goes through the steps of a block.
-    pub fn block(&self, id: BlockId, state: State, tell: &mut dyn FnMut(&State, &Step)) -> Behind {
+    pub fn block(&self, id: BlockId, state: State, visit: &mut dyn FnMut(&State, &Step)) -> Behind {
         let block = &self.body.flow.blocks[id as usize];
         let again = self.body.goes_round[id as usize];
         let mut behind = Behind { states: vec![state], ..Behind::default() };
@@ -46,7 +46,7 @@ impl Transfer<'_> {
                 if !work.spend(state.may.len()) {
                     state.may = May::default();
                 }
-                tell(&state, step);
+                visit(&state, step);
                 match step {
                     Step::Call(call) => {
                         let (returns, unwinds) = self.call(&state, call);
@@ -93,10 +93,10 @@ impl Transfer<'_> {
             | Step::Offset(..)
             | Step::Not(..)
             | Step::Compare { .. } => {}
-            Step::Variable(slot) => {
+            Step::Variable(register) => {
                 if again {
-                    state.renew(|root| root == Root::Variable(*slot));
-                    state.clobber(Base::Variable(*slot), None);
+                    state.renew(|root| root == Root::Variable(*register));
+                    state.clobber(Base::Variable(*register), None);
                 }
             }
             Step::Choose { result, condition, values: [one, other] } => {
@@ -112,10 +112,10 @@ impl Transfer<'_> {
                 };
                 self.define(state, *result, chosen);
             }
-            Step::Opaque(slot) => self.define(state, *slot, None),
+            Step::Opaque(register) => self.define(state, *register, None),
             Step::Load { address, parts, .. } => {
                 let from = self.followed(state, *address);
-                for &Part { offset, size, value: slot } in parts {
+                for &Part { offset, size, value: register } in parts {
                     let known = from
                         .filter(|_| size > 0)
                         .and_then(|(base, at)| state.read(base, at + i64::from(offset), size));
@@ -123,15 +123,15 @@ impl Transfer<'_> {
                         None if size == 8 => self.assumed(state, *address, offset.into()),
                         _ => None,
                     };
-                    self.define(state, slot, known);
+                    self.define(state, register, known);
                     if let Some(symbol) = assumed {
-                        state.assumed.insert(slot, symbol);
+                        state.assumed.insert(register, symbol);
                     }
                     // What is read again is the same.
                     if let Some((base @ Base::Variable(_), at)) = from.filter(|_| size > 0)
                         && known.is_none()
                     {
-                        state.learn(base, at + i64::from(offset), size, slot);
+                        state.learn(base, at + i64::from(offset), size, register);
                     }
                 }
             }
@@ -210,28 +210,28 @@ impl Transfer<'_> {
         state.release(lock, |one, other| self.aliases.differ(one, other));
     }
 
-    /// A slot is computed.
-    fn define(&self, state: &mut State, slot: Slot, known: Option<Known>) {
-        state.renew(|root| root == Root::Result(slot));
-        state.values.remove(&slot);
-        let known = known.filter(|known| *known != Known::At(Symbol::of(Root::Result(slot))));
+    /// A register is computed.
+    fn define(&self, state: &mut State, register: Register, known: Option<Known>) {
+        state.renew(|root| root == Root::Result(register));
+        state.values.remove(&register);
+        let known = known.filter(|known| *known != Known::At(Symbol::of(Root::Result(register))));
         if let Some(known) = known {
-            state.values.insert(slot, known);
+            state.values.insert(register, known);
         }
     }
 
-    /// What is in memory behind a parameter that is not followed, if nobody else accesses it.
+    /// What is in memory after a parameter that is not followed, if nobody else accesses it.
     fn assumed(&self, state: &State, address: Value, offset: i64) -> Option<Symbol> {
         let (base, at) = self.tracked(state, address)?;
         match state.assume_read(base, at + offset)?.symbol()? {
-            Symbol { root: Root::Content(slot, at), offset } => {
-                Some(Symbol { root: Root::Assumed(slot, at), offset })
+            Symbol { root: Root::Content(register, at), offset } => {
+                Some(Symbol { root: Root::Assumed(register, at), offset })
             }
             symbol => Some(symbol),
         }
     }
 
-    /// The place in memory that an address is one of: followed, or behind a parameter, which the
+    /// The place in memory that an address is one of: followed, or after a parameter, which the
     /// callers may follow.
     fn tracked(&self, state: &State, address: Value) -> Option<(Base, i64)> {
         let symbol = self.body.known(state, address)?.symbol()?;
@@ -271,7 +271,7 @@ impl Transfer<'_> {
         exact
     }
 
-    /// All memory of which something may be known, or must be told to callers.
+    /// All memory of which something may be known, or must be reported to callers.
     pub fn bases(&self, state: &State) -> Vec<Base> {
         let mut bases: Vec<Base> = (0..self.body.parameters).map(Base::Parameter).collect();
         let mut last = None;
@@ -281,35 +281,35 @@ impl Transfer<'_> {
             }
         }
         bases.retain(|base| match base {
-            Base::Parameter(slot) => {
-                !state.clobbered.contains(slot) || state.cells.keys().any(|(of, _)| of == base)
+            Base::Parameter(register) => {
+                !state.clobbered.contains(register) || state.cells.keys().any(|(of, _)| of == base)
             }
             Base::Variable(_) => true,
         });
         bases
     }
 
-    /// What is known where one block comes behind another one.
+    /// What is known where one block comes after another one.
     pub fn enter(&self, from: BlockId, to: BlockId, mut state: State) -> State {
         let merges = &self.body.flow.blocks[to as usize].merges;
-        let known: Vec<(Slot, Option<Known>)> = merges
+        let known: Vec<(Register, Option<Known>)> = merges
             .iter()
-            .map(|(slot, values)| {
+            .map(|(register, values)| {
                 let value = values.iter().find(|(block, _)| *block == from);
-                (*slot, value.and_then(|(_, value)| self.body.known(&state, *value)))
+                (*register, value.and_then(|(_, value)| self.body.known(&state, *value)))
             })
             .collect();
         // All at once: none of them sees the others.
         state.renew(
-            |root| matches!(root, Root::Result(slot) if merges.iter().any(|merge| merge.0 == slot)),
+            |root| matches!(root, Root::Result(register) if merges.iter().any(|merge| merge.0 == register)),
         );
-        for (slot, known) in known {
-            state.values.remove(&slot);
-            let old = |root| matches!(root, Root::Result(slot) if merges.iter().any(|merge| merge.0 == slot));
+        for (register, known) in known {
+            state.values.remove(&register);
+            let old = |root| matches!(root, Root::Result(register) if merges.iter().any(|merge| merge.0 == register));
             match known {
                 Some(Known::At(symbol)) if old(symbol.root) => {}
                 Some(known) => {
-                    state.values.insert(slot, known);
+                    state.values.insert(register, known);
                 }
                 None => {}
             }

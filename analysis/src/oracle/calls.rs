@@ -14,7 +14,7 @@ impl Machine<'_, '_> {
             Origin::Foreign => {
                 for &argument in &call.arguments {
                     let value = self.value(thread, argument);
-                    self.tell(&value);
+                    self.expose(&value);
                 }
                 if call.gives_address && call.result.1 > 0 {
                     let value = self.random.pick(&self.outside);
@@ -41,7 +41,7 @@ impl Machine<'_, '_> {
             return;
         }
         // What a function takes beyond its parameters it reads in ways that are not described.
-        arguments.iter().skip(it.parameters as usize).for_each(|value| self.tell(value));
+        arguments.iter().skip(it.parameters as usize).for_each(|value| self.expose(value));
         self.enter(thread, function, arguments, Returns::To(call.result.0, call.result.1));
     }
 
@@ -75,7 +75,7 @@ impl Machine<'_, '_> {
             {
                 self.later.push((thread, function, given));
             }
-            Origin::Foreign => given.iter().for_each(|value| self.tell(value)),
+            Origin::Foreign => given.iter().for_each(|value| self.expose(value)),
             _ => {}
         }
     }
@@ -88,8 +88,8 @@ impl Machine<'_, '_> {
         let (first, results) = call.result;
         let fresh = |this: &mut Self| {
             let size = 8 * (1 + this.random.below(6));
-            let slot = if results > 0 { first } else { 0 };
-            this.blocks.push(Block::new(Origin::Heap(caller, slot), size));
+            let register = if results > 0 { first } else { 0 };
+            this.blocks.push(Block::new(Origin::Heap(caller, register), size));
             Address { block: this.blocks.len() - 1, offset: 0 }
         };
         let mut result = Scalar::new();
@@ -160,7 +160,7 @@ impl Machine<'_, '_> {
                     {
                         self.start(function, passed);
                     }
-                    Origin::Foreign => self.tell(&passed),
+                    Origin::Foreign => self.expose(&passed),
                     _ => {}
                 }
             }
@@ -224,7 +224,7 @@ impl Machine<'_, '_> {
             Effect::Keeps | Effect::Anything => {
                 for &argument in &call.arguments {
                     let value = self.value(thread, argument);
-                    self.tell(&value);
+                    self.expose(&value);
                 }
                 result = vec![self.random.pick(&self.outside)];
             }
@@ -259,7 +259,7 @@ impl Machine<'_, '_> {
                 self.store(at, 8, &value);
             } else {
                 let value = self.load(at, 8);
-                self.tell(&value);
+                self.expose(&value);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What the analyses say, as the oracle asks for it.
 
 use super::memory::{NUMBER, Origin};
-use crate::facts::{Facts, FunctionId, GlobalId, Operand, Slot};
+use crate::facts::{Facts, FunctionId, GlobalId, Operand, Register};
 use crate::points_to::{Bounds, Kind, Spot};
 use crate::sharing::{Reach, Sharing};
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub struct Expected<'f> {
     facts: &'f Facts,
     sharing: Sharing<'f>,
-    spots: HashMap<(FunctionId, Slot), Vec<Spot>>,
+    spots: HashMap<(FunctionId, Register), Vec<Spot>>,
     reaches: HashMap<(FunctionId, Operand), Reach>,
 }
 
@@ -20,17 +20,25 @@ impl<'f> Expected<'f> {
         Some(Self { facts, sharing, spots: HashMap::new(), reaches: HashMap::new() })
     }
 
-    /// Whether a slot may hold an address.
-    pub fn allows(&mut self, function: FunctionId, slot: Slot, origin: Origin, at: i64) -> bool {
+    /// Whether a register may hold an address.
+    pub fn allows(
+        &mut self,
+        function: FunctionId,
+        register: Register,
+        origin: Origin,
+        at: i64,
+    ) -> bool {
         let points_to = &self.sharing.points_to;
         let is_number = at == NUMBER;
-        if !points_to.is_wanted(function, slot)
-            || is_number && !points_to.follows_numbers(function, slot)
+        if !points_to.is_wanted(function, register)
+            || is_number && !points_to.follows_numbers(function, register)
         {
             return true;
         }
-        let spots =
-            self.spots.entry((function, slot)).or_insert_with(|| points_to.spots(function, slot));
+        let spots = self
+            .spots
+            .entry((function, register))
+            .or_insert_with(|| points_to.spots(function, register));
         let facts = self.facts;
         spots.iter().any(|spot| {
             let is_it = match (spot.kind, origin) {
@@ -43,7 +51,7 @@ impl<'f> Expected<'f> {
                 _ => false,
             };
             // What is unknown is anywhere in its objects, or a number.
-            if is_it && points_to.is_unknown(function, slot) {
+            if is_it && points_to.is_unknown(function, register) {
                 return true;
             }
             if spot.is_number != is_number {
@@ -76,7 +84,7 @@ fn leads_nowhere(facts: &Facts, id: GlobalId) -> bool {
             match address {
                 Operand::Global(id, _) if !seen.contains(&id) => seen.push(id),
                 Operand::Global(..) | Operand::Nothing => {}
-                Operand::Function(_) | Operand::Slot(_) => return false,
+                Operand::Function(_) | Operand::Register(_) => return false,
             }
         }
         at += 1;

@@ -1,4 +1,5 @@
-//! Runs facts: threads are interleaved by chance, and acts are left out and done again by chance.
+//! Runs facts: threads are interleaved by chance, and statements are left out and done again by
+//! chance.
 //!
 //! Whatever a run does that no program may do (a call of a function of another kind, an access
 //! outside of memory) is left out.
@@ -6,7 +7,7 @@
 use super::expected::Expected;
 use super::memory::{Address, Block, BlockId, NUMBER, Origin, Scalar, ThreadId};
 use super::random::Random;
-use crate::facts::{Act, Distance, Facts, FunctionId, GlobalId, Operand, Part, Slot};
+use crate::facts::{Distance, Facts, FunctionId, GlobalId, Operand, Part, Register, Statement};
 use crate::sharing::Reach;
 use std::collections::{HashMap, HashSet};
 
@@ -20,8 +21,8 @@ const KNOWN: usize = 24;
 /// Where the result of a function goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Returns {
-    /// To slots of the caller: the first one, and their number.
-    To(Slot, u32),
+    /// To registers of the caller: the first one, and their number.
+    To(Register, u32),
     /// To those outside.
     Outside,
     /// To whoever joins the thread.
@@ -32,7 +33,7 @@ pub enum Returns {
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub function: FunctionId,
-    slots: Vec<Scalar>,
+    registers: Vec<Scalar>,
     at: usize,
     /// Times that the body is still gone through.
     passes: usize,
@@ -146,20 +147,20 @@ impl<'e, 'f> Machine<'e, 'f> {
     ) {
         let it = &self.facts.functions[function as usize];
         let Some(body) = &it.body else { return };
-        if self.threads[thread].len() >= DEEPEST || body.acts.is_empty() {
+        if self.threads[thread].len() >= DEEPEST || body.statements.is_empty() {
             return;
         }
         let passes = self.random.below(3);
         self.threads[thread].push(Frame {
             function,
-            slots: vec![Scalar::new(); body.slots as usize],
+            registers: vec![Scalar::new(); body.registers as usize],
             at: 0,
             passes,
             variables: Vec::new(),
             returns,
         });
         for (i, argument) in arguments.into_iter().enumerate().take(it.parameters as usize) {
-            self.set(thread, i as Slot, argument);
+            self.set(thread, i as Register, argument);
         }
     }
 
@@ -171,17 +172,17 @@ impl<'e, 'f> Machine<'e, 'f> {
         match frame.returns {
             Returns::To(first, count) => {
                 for (i, value) in values.into_iter().enumerate().take(count as usize) {
-                    self.set(thread, first + i as Slot, value);
+                    self.set(thread, first + i as Register, value);
                 }
             }
             Returns::Joiner => self.returned.extend(values.into_iter().next()),
-            Returns::Outside if thread == 0 => values.iter().for_each(|v| self.tell(v)),
+            Returns::Outside if thread == 0 => values.iter().for_each(|v| self.expose(v)),
             Returns::Outside | Returns::Nowhere => {}
         }
     }
 
     /// Those outside get addresses.
-    pub fn tell(&mut self, value: &Scalar) {
+    pub fn expose(&mut self, value: &Scalar) {
         for &address in value.iter().flatten() {
             if !self.outside.contains(&address) && self.outside.len() < KNOWN {
                 self.outside.push(address);
@@ -189,17 +190,17 @@ impl<'e, 'f> Machine<'e, 'f> {
         }
     }
 
-    /// A slot of a thread's innermost frame gets a value, which is compared with what the analysis
-    /// says.
-    pub fn set(&mut self, thread: ThreadId, slot: Slot, value: Scalar) {
+    /// A register of a thread's innermost frame gets a value, which is compared with what the
+    /// analysis says.
+    pub fn set(&mut self, thread: ThreadId, register: Register, value: Scalar) {
         let Some(frame) = self.threads[thread].last_mut() else { return };
         let function = frame.function;
-        frame.slots[slot as usize] = value.clone();
+        frame.registers[register as usize] = value.clone();
         for address in value.into_iter().flatten() {
             let origin = self.blocks[address.block].origin;
-            if !self.expected.allows(function, slot, origin, address.offset) {
+            if !self.expected.allows(function, register, origin, address.offset) {
                 self.refuted = Some(format!(
-                    "slot {slot} of function {function} holds {origin:?} + {}",
+                    "register {register} of function {function} holds {origin:?} + {}",
                     address.offset
                 ));
             }
@@ -236,7 +237,7 @@ impl<'e, 'f> Machine<'e, 'f> {
 
     fn constant(&mut self, operand: Operand, thread: ThreadId) -> Option<Address> {
         match operand {
-            Operand::Nothing | Operand::Slot(_) => None,
+            Operand::Nothing | Operand::Register(_) => None,
             Operand::Function(id) => Some(Address { block: id as BlockId, offset: 0 }),
             Operand::Global(id, offset) => {
                 let block = self.global(id, thread);
@@ -249,9 +250,9 @@ impl<'e, 'f> Machine<'e, 'f> {
     pub fn value(&mut self, thread: ThreadId, operand: Operand) -> Scalar {
         match operand {
             Operand::Nothing => Scalar::new(),
-            Operand::Slot(slot) => self.threads[thread]
+            Operand::Register(register) => self.threads[thread]
                 .last()
-                .map_or_else(Scalar::new, |frame| frame.slots[slot as usize].clone()),
+                .map_or_else(Scalar::new, |frame| frame.registers[register as usize].clone()),
             _ => vec![self.constant(operand, thread)],
         }
     }
@@ -327,7 +328,7 @@ impl<'e, 'f> Machine<'e, 'f> {
 
     pub fn store(&mut self, at: Address, bytes: usize, value: &Scalar) {
         if at.block == self.foreign {
-            return self.tell(value);
+            return self.expose(value);
         }
         let block = &mut self.blocks[at.block];
         if block.is_outside() {
@@ -407,20 +408,20 @@ impl<'e, 'f> Machine<'e, 'f> {
         let Some(frame) = self.threads[thread].last_mut() else { return };
         let function = frame.function;
         let Some(body) = &facts.functions[function as usize].body else { return };
-        if frame.at >= body.acts.len() {
+        if frame.at >= body.statements.len() {
             if frame.passes == 0 {
                 return self.leave(thread, Vec::new());
             }
             frame.passes -= 1;
             frame.at = 0;
         }
-        let act = &body.acts[frame.at];
+        let statement = &body.statements[frame.at];
         frame.at += 1;
         if self.random.once_in(10) {
             return;
         }
-        match act {
-            Act::Variable { result, size, .. } => {
+        match statement {
+            Statement::Variable { result, size, .. } => {
                 let size = size.map_or_else(|| 8 * self.random.below(9), |size| size as usize);
                 let block = self.blocks.len();
                 self.blocks.push(Block::new(Origin::Variable(function, *result), size));
@@ -429,34 +430,34 @@ impl<'e, 'f> Machine<'e, 'f> {
                 }
                 self.set(thread, *result, vec![Some(Address { block, offset: 0 })]);
             }
-            Act::OfSide { result, from, .. } => {
-                let value = self.value(thread, Operand::Slot(*from));
+            Statement::OfSide { result, from, .. } => {
+                let value = self.value(thread, Operand::Register(*from));
                 self.set(thread, *result, value);
             }
-            Act::Copy { result, from } => {
+            Statement::Copy { result, from } => {
                 let value = self.value(thread, *from);
                 self.set(thread, *result, value);
             }
-            Act::Offset { result, from, distance } => {
+            Statement::Offset { result, from, distance } => {
                 if let Some(from) = self.address(thread, *from)
                     && let Some(to) = self.moved(from, *distance)
                 {
                     self.set(thread, *result, vec![Some(to)]);
                 }
             }
-            Act::Load { address: by, parts } => {
+            Statement::Load { address: by, parts } => {
                 let Some(at) = self.place(thread, *by) else { return };
                 for &Part { offset, size, operand } in parts {
                     let at = Address { offset: at.offset + i64::from(offset), ..at };
-                    if let Operand::Slot(slot) = operand
+                    if let Operand::Register(register) = operand
                         && self.touch(thread, *by, at, size as usize, false)
                     {
                         let value = self.load(at, size as usize);
-                        self.set(thread, slot, value);
+                        self.set(thread, register, value);
                     }
                 }
             }
-            Act::Store { address: by, parts } => {
+            Statement::Store { address: by, parts } => {
                 let Some(at) = self.place(thread, *by) else { return };
                 for &Part { offset, size, operand } in parts {
                     let at = Address { offset: at.offset + i64::from(offset), ..at };
@@ -466,33 +467,33 @@ impl<'e, 'f> Machine<'e, 'f> {
                     }
                 }
             }
-            Act::CopyMemory { to, from, bytes } => {
+            Statement::CopyMemory { to, from, bytes } => {
                 self.copy_memory(thread, [*to, *from], *bytes);
             }
-            // What accesses memory is another act.
-            Act::Access(_) => {}
-            Act::Call(call) => self.call(thread, call),
-            Act::Pair { data, with } => self.pair(thread, *data, *with),
-            Act::Return(values) => {
-                // Returns are at the end, and behind branches.
+            // What accesses memory is another statement.
+            Statement::Access(_) => {}
+            Statement::Call(call) => self.call(thread, call),
+            Statement::Pair { data, with } => self.pair(thread, *data, *with),
+            Statement::Return(values) => {
+                // Returns are at the end, and after branches.
                 if self.random.once_in(2) {
                     let values = values.iter().map(|&v| self.value(thread, v)).collect();
                     self.leave(thread, values);
                 }
             }
-            Act::Throw(value) => {
+            Statement::Throw(value) => {
                 if self.random.once_in(3) {
                     let value = self.value(thread, *value);
                     self.throw(thread, value);
                 }
             }
             // Control gets there by an exception alone.
-            Act::Catch(_) => {}
-            Act::Escape(value) => {
+            Statement::Catch(_) => {}
+            Statement::Escape(value) => {
                 let value = self.value(thread, *value);
-                self.tell(&value);
+                self.expose(&value);
             }
-            Act::Unknown(result) => {
+            Statement::Unknown(result) => {
                 let value = self.random.pick(&self.outside);
                 self.set(thread, *result, vec![value]);
             }
@@ -531,9 +532,10 @@ impl<'e, 'f> Machine<'e, 'f> {
     pub fn throw(&mut self, thread: ThreadId, value: Scalar) {
         let facts = self.facts;
         while let Some(frame) = self.threads[thread].last_mut() {
-            let acts = facts.functions[frame.function as usize].body.iter().flat_map(|b| &b.acts);
-            let caught = acts.enumerate().find_map(|(at, act)| match act {
-                Act::Catch(result) => Some((at, *result)),
+            let statements =
+                facts.functions[frame.function as usize].body.iter().flat_map(|b| &b.statements);
+            let caught = statements.enumerate().find_map(|(at, statement)| match statement {
+                Statement::Catch(result) => Some((at, *result)),
                 _ => None,
             });
             // What throws is not in the block that catches.

@@ -1,6 +1,6 @@
 //! The memory of a run: blocks of bytes, each of which may be a byte of an address.
 
-use crate::facts::{FunctionId, GlobalId, Slot};
+use crate::facts::{FunctionId, GlobalId, Register};
 use std::collections::BTreeSet;
 
 /// Index of a block.
@@ -11,8 +11,8 @@ pub type ThreadId = usize;
 /// What a block is: the kinds of the analysis without contexts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
-    Variable(FunctionId, Slot),
-    Heap(FunctionId, Slot),
+    Variable(FunctionId, Register),
+    Heap(FunctionId, Register),
     Global(GlobalId),
     Function(FunctionId),
     Library,
@@ -29,7 +29,7 @@ pub struct Address {
 /// The offset of what is no address any more, but a number that is computed of one.
 pub const NUMBER: i64 = i64::MIN / 2;
 
-/// What a slot holds: its words, each of which may be an address.
+/// What a register holds: its words, each of which may be an address.
 pub type Scalar = Vec<Option<Address>>;
 
 /// A block.

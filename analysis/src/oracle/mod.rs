@@ -2,7 +2,7 @@
 //! the analyses exclude.
 //!
 //! A program is facts ([`programs`]), so neither LLVM nor its reader is part of it. [`machine`]
-//! runs it many times, its threads in any order. Every address in a slot has to be in what
+//! runs it many times, its threads in any order. Every address in a register has to be in what
 //! [`crate::points_to`] says of it. Memory that several threads touch must not be accessed by an
 //! address that [`crate::sharing`] takes for one thread's.
 
@@ -40,20 +40,20 @@ fn refutation(facts: &Facts) -> Option<String> {
     })
 }
 
-/// Leaves out acts and initial values as long as the analyses are still refuted.
+/// Leaves out statements and initial values as long as the analyses are still refuted.
 fn shrunk(mut facts: Facts) -> Facts {
     loop {
         let before = facts.clone();
         for function in 0..facts.functions.len() {
             let mut at = 0;
             while let Some(body) = facts.functions[function].body.as_mut()
-                && at < body.acts.len()
+                && at < body.statements.len()
             {
-                let act = body.acts.remove(at);
+                let statement = body.statements.remove(at);
                 if refutation(&facts).is_none()
                     && let Some(body) = facts.functions[function].body.as_mut()
                 {
-                    body.acts.insert(at, act);
+                    body.statements.insert(at, statement);
                     at += 1;
                 }
             }
@@ -85,8 +85,8 @@ fn nothing_happens_that_the_analyses_exclude() {
             for (id, function) in facts.functions.iter_mut().enumerate() {
                 let Some(body) = function.body.take() else { continue };
                 text += &format!("function {id}: {function:?}\n");
-                for act in body.acts {
-                    text += &format!("    {act:?}\n");
+                for statement in body.statements {
+                    text += &format!("    {statement:?}\n");
                 }
             }
             panic!("program {seed}: {why:?}\n{text}");

@@ -2,7 +2,8 @@
 
 use super::random::Random;
 use crate::facts::{
-    Act, Body, Call, Distance, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Slot,
+    Body, Call, Distance, Facts, Function, FunctionId, Global, GlobalId, Operand, Part, Register,
+    Statement,
 };
 
 /// External functions that every program declares, with the numbers of their parameters, and
@@ -33,8 +34,8 @@ const EXTERNAL: &[(&str, u32, bool)] = &[
     ("sigaltstack", 2, false),
 ];
 
-/// What the acts of a program may be; each program has a part of it, since a program with all of it
-/// mixes everything up.
+/// What the statements of a program may be; each program has a part of it, since a program with all
+/// of it mixes everything up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feature {
     Variable,
@@ -88,7 +89,7 @@ struct Maker<'r> {
     facts: Facts,
     /// The functions with a body come first.
     bodies: u32,
-    /// It is asked where each slot points to; else, where accesses are.
+    /// It is asked where each register points to; else, where accesses are.
     asks: bool,
 }
 
@@ -238,9 +239,9 @@ impl Maker<'_> {
     fn body(&mut self, id: FunctionId) {
         let it = &self.facts.functions[id as usize];
         let (parameters, results) = (it.parameters, it.results);
-        let mut body = Body { acts: Vec::new(), slots: parameters };
+        let mut body = Body { statements: Vec::new(), registers: parameters };
         for _ in 0..3 + self.random.below(10) {
-            self.act(&mut body, results);
+            self.statement(&mut body, results);
         }
         if self.has(Feature::Thread) && self.random.once_in(2) {
             self.share(&mut body);
@@ -257,15 +258,16 @@ impl Maker<'_> {
             self.returns(&mut body, results);
         }
         if self.asks {
-            let all = (0..body.slots).map(|slot| Act::Access(Operand::Slot(slot)));
-            body.acts.splice(0..0, all);
+            let all =
+                (0..body.registers).map(|register| Statement::Access(Operand::Register(register)));
+            body.statements.splice(0..0, all);
         }
         self.facts.functions[id as usize].body = Some(body);
     }
 
     fn returns(&mut self, body: &mut Body, results: u32) {
         let values = (0..results).map(|_| self.operand(body)).collect();
-        body.acts.push(Act::Return(values));
+        body.statements.push(Statement::Return(values));
     }
 
     fn operand(&mut self, body: &Body) -> Operand {
@@ -281,27 +283,28 @@ impl Maker<'_> {
                     false => Operand::Global(id, (!self.random.once_in(5)).then_some(offset)),
                 }
             }
-            _ => self.slot(body),
+            _ => self.register(body),
         }
     }
 
-    fn slot(&mut self, body: &Body) -> Operand {
-        match body.slots {
+    fn register(&mut self, body: &Body) -> Operand {
+        match body.registers {
             0 => Operand::Nothing,
-            slots if self.random.once_in(2) => {
-                Operand::Slot(slots - 1 - self.random.below(slots.min(3) as usize) as Slot)
-            }
-            slots => Operand::Slot(self.random.below(slots as usize) as Slot),
+            registers if self.random.once_in(2) => Operand::Register(
+                registers - 1 - self.random.below(registers.min(3) as usize) as Register,
+            ),
+            registers => Operand::Register(self.random.below(registers as usize) as Register),
         }
     }
 
-    /// A slot for a result: a new one, or sometimes one that another act gives a value, too.
-    fn result(&mut self, body: &mut Body) -> Slot {
-        if body.slots > 0 && self.random.once_in(8) {
-            return self.random.below(body.slots as usize) as Slot;
+    /// A register for a result: a new one, or sometimes one that another statement gives a value,
+    /// too.
+    fn result(&mut self, body: &mut Body) -> Register {
+        if body.registers > 0 && self.random.once_in(8) {
+            return self.random.below(body.registers as usize) as Register;
         }
-        body.slots += 1;
-        body.slots - 1
+        body.registers += 1;
+        body.registers - 1
     }
 
     fn parts(&mut self, mut operand: impl FnMut(&mut Self) -> Operand) -> Vec<Part> {
@@ -316,40 +319,41 @@ impl Maker<'_> {
             .collect()
     }
 
-    fn act(&mut self, body: &mut Body, results: u32) {
+    fn statement(&mut self, body: &mut Body, results: u32) {
         let feature = self.random.pick(&self.features).unwrap_or(Feature::Variable);
         match feature {
             Feature::Variable => {
                 let size = 8 * (1 + self.random.below(4) as u64);
                 let size = (!self.random.once_in(6)).then_some(size);
                 let result = self.result(body);
-                body.acts.push(Act::Variable { result, size, side: None });
+                body.statements.push(Statement::Variable { result, size, side: None });
             }
             Feature::Copy => {
                 let from = self.operand(body);
                 let result = self.result(body);
-                body.acts.push(Act::Copy { result, from });
+                body.statements.push(Statement::Copy { result, from });
             }
             Feature::Array if self.random.once_in(2) && self.has(Feature::Allocate) => {
                 // Something is put into an array, and a part of that is copied.
                 let malloc = self.bodies;
-                let array = Operand::Slot(body.slots);
+                let array = Operand::Register(body.registers);
                 self.call(body, Operand::Function(malloc), malloc);
                 let result = self.result(body);
                 let bytes = 8 * self.random.below(3) as i64;
                 let stride = 8 * (2 + self.random.below(2) as u32);
                 let distance = Distance::Multiples(bytes, stride);
-                body.acts.push(Act::Offset { result, from: array, distance });
+                body.statements.push(Statement::Offset { result, from: array, distance });
                 let operand = self.operand(body);
                 let parts = vec![Part { offset: 0, size: 8, operand }];
-                body.acts.push(Act::Store { address: Operand::Slot(result), parts });
+                body.statements
+                    .push(Statement::Store { address: Operand::Register(result), parts });
                 let result = self.result(body);
                 let bytes = 8 * self.random.below(3) as i64;
                 let distance = Distance::Exactly(bytes);
-                body.acts.push(Act::Offset { result, from: array, distance });
-                let (to, from) = (self.operand(body), Operand::Slot(result));
+                body.statements.push(Statement::Offset { result, from: array, distance });
+                let (to, from) = (self.operand(body), Operand::Register(result));
                 let bytes = Some(8 * (1 + self.random.below(3) as u64));
-                body.acts.push(Act::CopyMemory { to, from, bytes });
+                body.statements.push(Statement::CopyMemory { to, from, bytes });
             }
             Feature::Offset | Feature::Array => {
                 let from = self.operand(body);
@@ -364,43 +368,51 @@ impl Maker<'_> {
                     _ => Distance::Exactly(bytes),
                 };
                 let result = self.result(body);
-                body.acts.push(Act::Offset { result, from, distance });
+                body.statements.push(Statement::Offset { result, from, distance });
             }
             Feature::Number => {
                 let from = self.operand(body);
                 let result = self.result(body);
                 let number = self.random.once_in(2);
                 let distance = if number { Distance::Number } else { Distance::Restored };
-                body.acts.push(Act::Offset { result, from, distance });
+                body.statements.push(Statement::Offset { result, from, distance });
                 if number && self.random.once_in(2) {
-                    let from = Operand::Slot(result);
+                    let from = Operand::Register(result);
                     let result = self.result(body);
-                    body.acts.push(Act::Offset { result, from, distance: Distance::Restored });
+                    body.statements.push(Statement::Offset {
+                        result,
+                        from,
+                        distance: Distance::Restored,
+                    });
                 }
             }
             Feature::Load => {
                 let address = self.operand(body);
-                let parts = self.parts(|this| Operand::Slot(this.result(body)));
-                body.acts.push(Act::Load { address, parts });
+                let parts = self.parts(|this| Operand::Register(this.result(body)));
+                body.statements.push(Statement::Load { address, parts });
             }
             Feature::Wide => {
                 // Two words are moved at once.
                 let result = self.result(body);
                 let part = |operand| vec![Part { offset: 0, size: 16, operand }];
                 let (from, to) = (self.operand(body), self.operand(body));
-                body.acts.push(Act::Load { address: from, parts: part(Operand::Slot(result)) });
-                body.acts.push(Act::Store { address: to, parts: part(Operand::Slot(result)) });
+                body.statements.push(Statement::Load {
+                    address: from,
+                    parts: part(Operand::Register(result)),
+                });
+                body.statements
+                    .push(Statement::Store { address: to, parts: part(Operand::Register(result)) });
             }
             Feature::Store => {
                 let address = self.operand(body);
                 let parts = self.parts(|this| this.operand(body));
-                body.acts.push(Act::Store { address, parts });
+                body.statements.push(Statement::Store { address, parts });
             }
             Feature::CopyMemory => {
                 let (to, from) = (self.operand(body), self.operand(body));
                 let bytes = self.random.pick(&[8, 16, 24, 4]).unwrap_or(8);
                 let bytes = (!self.random.once_in(5)).then_some(bytes);
-                body.acts.push(Act::CopyMemory { to, from, bytes });
+                body.statements.push(Statement::CopyMemory { to, from, bytes });
             }
             Feature::Call => {
                 let id = self.random.below(self.bodies as usize) as FunctionId;
@@ -412,7 +424,7 @@ impl Maker<'_> {
                 // What is called is of some function's kind; which one it is shows when it is
                 // called.
                 let like = self.random.below(self.bodies as usize) as FunctionId;
-                let callee = self.slot(body);
+                let callee = self.register(body);
                 self.call(body, callee, like);
             }
             Feature::Allocate => {
@@ -444,19 +456,19 @@ impl Maker<'_> {
             Feature::Throw => {
                 if self.random.once_in(2) {
                     let value = self.operand(body);
-                    body.acts.push(Act::Throw(value));
+                    body.statements.push(Statement::Throw(value));
                 } else {
                     let result = self.result(body);
-                    body.acts.push(Act::Catch(result));
+                    body.statements.push(Statement::Catch(result));
                 }
             }
             Feature::Outside => {
                 if self.random.once_in(2) {
                     let value = self.operand(body);
-                    body.acts.push(Act::Escape(value));
+                    body.statements.push(Statement::Escape(value));
                 } else {
                     let result = self.result(body);
-                    body.acts.push(Act::Unknown(result));
+                    body.statements.push(Statement::Unknown(result));
                 }
             }
             Feature::External => {}
@@ -485,13 +497,13 @@ impl Maker<'_> {
         arguments: Vec<Operand>,
     ) {
         let it = &self.facts.functions[like as usize];
-        let first = body.slots;
+        let first = body.registers;
         let results = it.results;
         let signature = signature(it.parameters, results);
-        body.slots += results;
+        body.registers += results;
         let gives_address = it.body.is_none() || !self.random.once_in(4);
         let call = Call { callee, arguments, result: (first, results), signature, gives_address };
-        body.acts.push(Act::Call(Box::new(call)));
+        body.statements.push(Statement::Call(Box::new(call)));
     }
 
     /// Memory is accessed whose address is put into a global variable, or is found there.
@@ -503,15 +515,15 @@ impl Maker<'_> {
         let address = Operand::Global(id, Some(0));
         let part = |operand| vec![Part { offset: 0, size: 8, operand }];
         if self.random.once_in(2) {
-            let put = self.slot(body);
-            body.acts.push(Act::Store { address, parts: part(put) });
+            let put = self.register(body);
+            body.statements.push(Statement::Store { address, parts: part(put) });
             let operand = self.operand(body);
-            body.acts.push(Act::Store { address: put, parts: part(operand) });
+            body.statements.push(Statement::Store { address: put, parts: part(operand) });
         } else {
-            let found = Operand::Slot(self.result(body));
-            body.acts.push(Act::Load { address, parts: part(found) });
+            let found = Operand::Register(self.result(body));
+            body.statements.push(Statement::Load { address, parts: part(found) });
             let operand = self.operand(body);
-            body.acts.push(Act::Store { address: found, parts: part(operand) });
+            body.statements.push(Statement::Store { address: found, parts: part(operand) });
         }
     }
 
@@ -525,46 +537,49 @@ impl Maker<'_> {
         let methods = (0..self.bodies).filter(|f| self.facts.functions[*f as usize].is_method);
         with.extend(methods.map(Operand::Function));
         let Some(with) = self.random.pick(&with) else { return };
-        let (address, data) = (self.operand(body), self.slot(body));
+        let (address, data) = (self.operand(body), self.register(body));
         let part = |offset, operand| Part { offset, size: 8, operand };
         let with = match self.random.once_in(3) {
             true => {
-                let result = body.slots;
-                body.slots += 1;
+                let result = body.registers;
+                body.registers += 1;
                 // A method beside nothing would be called on nothing; a table is looked up when it
                 // is known.
                 if matches!(with, Operand::Global(..)) {
-                    body.acts.push(Act::Copy { result, from: with });
-                    Operand::Slot(result)
+                    body.statements.push(Statement::Copy { result, from: with });
+                    Operand::Register(result)
                 } else {
                     with
                 }
             }
             false => with,
         };
-        body.acts.push(Act::Pair { data, with });
-        body.acts.push(Act::Store { address, parts: vec![part(0, data), part(8, with)] });
+        body.statements.push(Statement::Pair { data, with });
+        body.statements
+            .push(Statement::Store { address, parts: vec![part(0, data), part(8, with)] });
     }
 
     /// An object and its table are loaded, and a method of it is called.
     fn call_method(&mut self, body: &mut Body) {
         let address = self.operand(body);
-        let (data, table, method) = (body.slots, body.slots + 1, body.slots + 2);
-        body.slots += 3;
-        let load = |offset, slot| Part { offset, size: 8, operand: Operand::Slot(slot) };
-        body.acts.push(Act::Load { address, parts: vec![load(0, data), load(8, table)] });
+        let (data, table, method) = (body.registers, body.registers + 1, body.registers + 2);
+        body.registers += 3;
+        let load =
+            |offset, register| Part { offset, size: 8, operand: Operand::Register(register) };
+        body.statements
+            .push(Statement::Load { address, parts: vec![load(0, data), load(8, table)] });
         let like = self.random.below(self.bodies as usize) as FunctionId;
         let mut callee = table;
         if self.random.once_in(2) {
-            let address = Operand::Slot(table);
-            body.acts.push(Act::Load { address, parts: vec![load(0, method)] });
+            let address = Operand::Register(table);
+            body.statements.push(Statement::Load { address, parts: vec![load(0, method)] });
             callee = method;
         }
-        let mut arguments = vec![Operand::Slot(data)];
+        let mut arguments = vec![Operand::Register(data)];
         for _ in 1..self.facts.functions[like as usize].parameters {
             arguments.push(self.operand(body));
         }
-        self.call_with(body, Operand::Slot(callee), like, arguments);
+        self.call_with(body, Operand::Register(callee), like, arguments);
     }
 }
 

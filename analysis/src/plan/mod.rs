@@ -13,7 +13,7 @@ pub use table::Table;
 
 use crate::facts::access::{Access, accesses};
 use crate::llvm::{Function, Instruction, Module};
-use lockred_trace::plan::Reason;
+use lockred_protocol::plan::Reason;
 use std::collections::HashMap;
 
 /// An analysis that knows where pointers go.

@@ -1,8 +1,9 @@
-//! Accesses that tell nothing new: their bytes were told right before, in the same stretch of code.
+//! Accesses that report nothing new: their bytes were reported right before, in the same stretch of
+//! code.
 //!
 //! A *stretch* is a way through a function on which each block is entered from the one before only,
 //! and on which nothing synchronises, frees, or calls anything but intrinsics that compute. Let a
-//! hook on it have told bytes, by the address that the access computes in the same way from the
+//! hook on it have reported bytes, by the address that the access computes in the same way from the
 //! same values. Then the access needs none:
 //! - **Footprints.** The whole stretch runs in one transaction, as threads are switched at
 //!   operations alone. Both accesses are to the same object, and what conflicts with a read
@@ -21,7 +22,7 @@
 
 use crate::facts::access::{Direction, Length, accesses};
 use crate::llvm::{Block, Function, Instruction, Module, Opcode, Shape, Value};
-use lockred_trace::plan::{Decision, Reason};
+use lockred_protocol::plan::{Decision, Reason};
 use std::collections::HashMap;
 
 /// Intrinsics that compute, or tell the compiler something, and access no memory but what
@@ -62,9 +63,9 @@ const DEEPEST: usize = 8;
 /// Accesses of a stretch that are remembered: keeps the work linear.
 const LIMIT: usize = 32;
 
-/// Bytes that a hook has told.
+/// Bytes that a hook has reported.
 #[derive(Clone, Copy)]
-struct Told {
+struct Reported {
     start: Value,
     bytes: u64,
     direction: Direction,
@@ -72,7 +73,7 @@ struct Told {
     decision: Decision,
 }
 
-/// Gives those accesses of a function that need a hook, and repeat what another one tells, the
+/// Gives those accesses of a function that need a hook, and repeat what another one reports, the
 /// reason for needing none.
 pub fn mark(
     module: &Module,
@@ -90,9 +91,9 @@ pub fn mark(
         Some(&[only]) => Some(only),
         _ => None,
     };
-    let mut after: HashMap<Block, Vec<Told>> = HashMap::new();
+    let mut after: HashMap<Block, Vec<Reported>> = HashMap::new();
     for &block in &blocks {
-        // Blocks in front that have not been looked at; a circle of blocks with one entry each is
+        // Blocks in front that have not been looked at; a cycle of blocks with one entry each is
         // never reached.
         let mut chain = vec![block];
         while let Some(front) = before(chain[chain.len() - 1]) {
@@ -103,12 +104,12 @@ pub fn mark(
         }
         for block in chain.into_iter().rev() {
             if !after.contains_key(&block) {
-                let mut told =
+                let mut reported =
                     before(block).and_then(|front| after.get(&front)).cloned().unwrap_or_default();
                 for at in block.instructions() {
-                    step(module, at, &mut told, decisions);
+                    step(module, at, &mut reported, decisions);
                 }
-                after.insert(block, told);
+                after.insert(block, reported);
             }
         }
     }
@@ -118,11 +119,11 @@ pub fn mark(
 fn step(
     module: &Module,
     at: Instruction,
-    told: &mut Vec<Told>,
+    reported: &mut Vec<Reported>,
     decisions: &mut HashMap<Instruction, Vec<Reason>>,
 ) {
     if ends_stretch(at) {
-        told.clear();
+        reported.clear();
         return;
     }
     let Some(reasons) = decisions.get_mut(&at) else { return };
@@ -133,24 +134,24 @@ fn step(
             continue;
         }
         let (start, direction) = (access.start, access.direction);
-        let covers = |told: &Told| {
-            told.bytes >= bytes
-                && told.decision >= decision
-                && (told.direction == Direction::Write || direction == Direction::Read)
-                && is_same(told.start, start, 0)
+        let covers = |reported: &Reported| {
+            reported.bytes >= bytes
+                && reported.decision >= decision
+                && (reported.direction == Direction::Write || direction == Direction::Read)
+                && is_same(reported.start, start, 0)
         };
-        if told.iter().any(covers) {
+        if reported.iter().any(covers) {
             *reason = Reason::Repeated;
         } else {
-            if told.len() == LIMIT {
-                told.remove(0);
+            if reported.len() == LIMIT {
+                reported.remove(0);
             }
-            told.push(Told { start, bytes, direction, decision });
+            reported.push(Reported { start, bytes, direction, decision });
         }
     }
 }
 
-/// Whether behind an instruction, clocks, footprints or what memory is there may be others.
+/// Whether after an instruction, clocks, footprints or what memory is there may be others.
 fn ends_stretch(at: Instruction) -> bool {
     match at.opcode() {
         Opcode::Load | Opcode::Store => at.is_atomic(),

@@ -1,9 +1,9 @@
 //! Which rules a build uses, and whether it checks them: as cargo-lockred tells the shim, in
 //! environment variables.
 
-use lockred_trace::lock_order::LOCK_ORDER;
-use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
-use lockred_trace::protection::PROTECTION;
+use lockred_protocol::lock_order::LOCK_ORDER;
+use lockred_protocol::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
+use lockred_protocol::protection::PROTECTION;
 
 /// The rules of a build; all of them, unchecked, unless something else is said.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

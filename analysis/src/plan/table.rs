@@ -2,8 +2,8 @@
 
 use crate::llvm::{Context, Function, Instruction};
 use crate::recognise::demangle;
-use lockred_trace::addresses::Addresses;
-use lockred_trace::plan::{Plan, Reason, Row};
+use lockred_protocol::addresses::Addresses;
+use lockred_protocol::plan::{Plan, Reason, Row};
 use std::collections::{BTreeMap, HashMap};
 
 /// See the module.

@@ -6,17 +6,17 @@ use super::objects::ANYWHERE;
 use super::objects::{Kind, NUMBER, ObjectId, Place};
 use super::solver::Node;
 use crate::facts::flow::Value;
-use crate::facts::{FunctionId, GlobalId, Slot};
+use crate::facts::{FunctionId, GlobalId, Register};
 use std::collections::BTreeSet;
 
-/// A place that a slot may point to, as the oracle compares it with what happens.
+/// A place that a register may point to, as the oracle compares it with what happens.
 #[cfg(test)]
 #[derive(Clone, Debug)]
 pub struct Spot {
     /// What it is in.
     pub kind: Kind,
-    /// The functions that make it, and in which slot they have its address.
-    pub made_by: Vec<(FunctionId, Slot)>,
+    /// The functions that make it, and in which register they have its address.
+    pub made_by: Vec<(FunctionId, Register)>,
     /// Bytes from its beginning; `None`: anywhere.
     pub offset: Option<i64>,
     /// It is there and every so many bytes further, if this is not 0.
@@ -26,29 +26,29 @@ pub struct Spot {
 }
 
 impl PointsTo<'_> {
-    /// Each object that a slot of a function may point into, in any context; none if nothing is
+    /// Each object that a register of a function may point into, in any context; none if nothing is
     /// known of it.
     #[must_use]
-    pub fn objects_of(&self, function: FunctionId, slot: Slot) -> Vec<ObjectId> {
-        let places = self.places_at(function, slot).into_iter().flatten();
+    pub fn objects_of(&self, function: FunctionId, register: Register) -> Vec<ObjectId> {
+        let places = self.places_at(function, register).into_iter().flatten();
         let mut objects: Vec<ObjectId> = places.map(|place| place.object).collect();
         objects.sort_unstable();
         objects.dedup();
         objects
     }
 
-    /// The places that a slot of a function may point to, in any context, some perhaps more than
-    /// once; `None` if nothing is known of it.
+    /// The places that a register of a function may point to, in any context, some perhaps more
+    /// than once; `None` if nothing is known of it.
     pub(super) fn places_at(
         &self,
         function: FunctionId,
-        slot: Slot,
+        register: Register,
     ) -> Option<impl Iterator<Item = Place> + '_> {
-        if !self.is_wanted(function, slot) || self.is_unknown(function, slot) {
+        if !self.is_wanted(function, register) || self.is_unknown(function, register) {
             return None;
         }
         let contexts = self.of_function[function as usize].iter();
-        let nodes = contexts.map(move |&context| self.contexts[context as usize].base + slot);
+        let nodes = contexts.map(move |&context| self.contexts[context as usize].base + register);
         let places = nodes.flat_map(|node| self.graph.set(node).iter());
         let places = places.map(|place| self.objects.places[place as usize]);
         Some(places.filter(|place| place.offset != NUMBER))
@@ -59,10 +59,10 @@ impl PointsTo<'_> {
     pub fn callees(&self, function: FunctionId, value: Value) -> (Vec<FunctionId>, bool) {
         match value {
             Value::Function(function) => (vec![function], false),
-            Value::Slot(slot)
-                if self.is_wanted(function, slot) && !self.is_unknown(function, slot) =>
+            Value::Register(register)
+                if self.is_wanted(function, register) && !self.is_unknown(function, register) =>
             {
-                let objects = self.objects_of(function, slot);
+                let objects = self.objects_of(function, register);
                 let others =
                     objects.iter().any(|&object| matches!(self.kind(object), Kind::Foreign));
                 (self.functions_among(&objects), others)
@@ -94,11 +94,11 @@ impl PointsTo<'_> {
         reached
     }
 
-    /// Whether nothing is known of a slot of a function.
+    /// Whether nothing is known of a register of a function.
     #[must_use]
-    pub fn is_unknown(&self, function: FunctionId, slot: Slot) -> bool {
+    pub fn is_unknown(&self, function: FunctionId, register: Register) -> bool {
         let contexts = &self.of_function[function as usize];
-        contexts.iter().any(|&c| self.graph.is_sunk(self.contexts[c as usize].base + slot))
+        contexts.iter().any(|&c| self.graph.is_sunk(self.contexts[c as usize].base + register))
     }
 
     /// Whether a function may be executed, as far as the program's entries lead.
@@ -179,32 +179,34 @@ impl PointsTo<'_> {
         all
     }
 
-    /// Whether somebody asked where a slot of a function points to, in all contexts.
+    /// Whether somebody asked where a register of a function points to, in all contexts.
     #[must_use]
-    pub fn is_wanted(&self, function: FunctionId, slot: Slot) -> bool {
+    pub fn is_wanted(&self, function: FunctionId, register: Register) -> bool {
         let contexts = self.of_function[function as usize].iter();
-        contexts.map(|&c| self.contexts[c as usize].base + slot).all(|n| self.graph.is_wanted(n))
+        contexts
+            .map(|&c| self.contexts[c as usize].base + register)
+            .all(|n| self.graph.is_wanted(n))
     }
 
-    /// Whether numbers that are computed of addresses are followed to a slot of a function.
+    /// Whether numbers that are computed of addresses are followed to a register of a function.
     #[cfg(test)]
-    pub fn follows_numbers(&self, function: FunctionId, slot: Slot) -> bool {
+    pub fn follows_numbers(&self, function: FunctionId, register: Register) -> bool {
         let contexts = self.of_function[function as usize].iter();
-        contexts.map(|&c| self.contexts[c as usize].base + slot).all(|n| self.graph.counts(n))
+        contexts.map(|&c| self.contexts[c as usize].base + register).all(|n| self.graph.counts(n))
     }
 
-    /// The places that a slot of a function may point to, in any context.
+    /// The places that a register of a function may point to, in any context.
     #[cfg(test)]
-    pub fn spots(&self, function: FunctionId, slot: Slot) -> Vec<Spot> {
+    pub fn spots(&self, function: FunctionId, register: Register) -> Vec<Spot> {
         let contexts = self.of_function[function as usize].iter();
-        let nodes = contexts.map(|&c| self.contexts[c as usize].base + slot);
+        let nodes = contexts.map(|&c| self.contexts[c as usize].base + register);
         let places = nodes.flat_map(|node| self.graph.set(node).iter());
         let spot = |place| {
             let place = self.objects.places[place as usize];
             let object = &self.objects.objects[place.object as usize];
             let made_by = match object.kind {
-                Kind::Variable(context, slot) => {
-                    vec![(self.contexts[context as usize].function, slot)]
+                Kind::Variable(context, register) => {
+                    vec![(self.contexts[context as usize].function, register)]
                 }
                 _ => object.allocators.clone(),
             };

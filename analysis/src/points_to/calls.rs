@@ -19,7 +19,7 @@ impl PointsTo<'_> {
         for parameter in 0..it.parameters {
             self.graph.copy(given, base + parameter);
         }
-        let results = base + it.body.as_ref().map_or(0, |b| b.slots);
+        let results = base + it.body.as_ref().map_or(0, |b| b.registers);
         for result in 0..it.results {
             self.graph.copy(results + result, self.foreign);
         }
@@ -65,7 +65,7 @@ impl PointsTo<'_> {
         self.rule(Some(context), callee, Rule::Call(call));
     }
 
-    /// A call by someone outside of a function whose address is in memory. Gives what holds that
+    /// A call by someone outside of a function whose address is in memory. Returned what holds that
     /// address.
     pub(super) fn call_stored(
         &mut self,
@@ -150,7 +150,7 @@ impl PointsTo<'_> {
                 }
             }
             if let Some(returned) = returned {
-                (0..it.results).for_each(|i| self.graph.copy(base + body.slots + i, returned));
+                (0..it.results).for_each(|i| self.graph.copy(base + body.registers + i, returned));
             }
             return;
         }
@@ -173,7 +173,7 @@ impl PointsTo<'_> {
         }
         let own = self.contexts[context as usize].base;
         for i in 0..results.min(it.results) {
-            self.graph.copy(base + body.slots + i, own + first + i);
+            self.graph.copy(base + body.registers + i, own + first + i);
         }
     }
 

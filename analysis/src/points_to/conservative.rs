@@ -4,11 +4,11 @@
 
 use super::PointsTo;
 use super::objects::{ANYWHERE, Kind};
-use crate::facts::{Act, Call, Distance, Effect, FunctionId, Operand};
-use lockred_trace::addresses::{Addresses, Followed};
+use crate::facts::{Call, Distance, Effect, FunctionId, Operand, Statement};
+use lockred_protocol::addresses::{Addresses, Followed};
 
 impl PointsTo<'_> {
-    /// Counts it. O(acts and objects).
+    /// Counts it. O(statements and objects).
     #[must_use]
     pub fn conservative(&self) -> Addresses {
         let own = |kind| matches!(kind, Kind::Variable(..) | Kind::Heap(..) | Kind::Global(_));
@@ -28,21 +28,23 @@ impl PointsTo<'_> {
         }
         let functions = self.facts.functions.iter().enumerate();
         for (function, it) in functions.filter(|(id, _)| self.is_reached(*id as FunctionId)) {
-            for act in it.body.iter().flat_map(|body| &body.acts) {
-                self.count(function as FunctionId, act, &mut counts);
+            for statement in it.body.iter().flat_map(|body| &body.statements) {
+                self.count(function as FunctionId, statement, &mut counts);
             }
         }
         counts
     }
 
-    fn count(&self, function: FunctionId, act: &Act, counts: &mut Addresses) {
-        match act {
-            Act::Load { address, .. } | Act::Store { address, .. } | Act::Access(address) => {
+    fn count(&self, function: FunctionId, statement: &Statement, counts: &mut Addresses) {
+        match statement {
+            Statement::Load { address, .. }
+            | Statement::Store { address, .. }
+            | Statement::Access(address) => {
                 counts.accesses += 1;
                 counts.anywhere += u64::from(self.may_be_foreign(function, *address));
             }
-            Act::Offset { distance: Distance::Restored, .. } => counts.restored += 1,
-            Act::Call(call) => self.count_call(function, call, counts),
+            Statement::Offset { distance: Distance::Restored, .. } => counts.restored += 1,
+            Statement::Call(call) => self.count_call(function, call, counts),
             _ => {}
         }
     }
@@ -59,8 +61,9 @@ impl PointsTo<'_> {
     }
 
     fn may_be_foreign(&self, function: FunctionId, operand: Operand) -> bool {
-        let Operand::Slot(slot) = operand else { return false };
+        let Operand::Register(register) = operand else { return false };
         let is_foreign = |&object: &u32| self.kind(object) == Kind::Foreign;
-        self.is_unknown(function, slot) || self.objects_of(function, slot).iter().any(is_foreign)
+        self.is_unknown(function, register)
+            || self.objects_of(function, register).iter().any(is_foreign)
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn data(facts: &Facts) -> Vec<bool> {
             match address {
                 Operand::Global(of, _) => users[*of as usize].push(id),
                 Operand::Nothing => {}
-                Operand::Slot(_) | Operand::Function(_) => leads_elsewhere = true,
+                Operand::Register(_) | Operand::Function(_) => leads_elsewhere = true,
             }
         }
         if leads_elsewhere {

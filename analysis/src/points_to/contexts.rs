@@ -1,18 +1,18 @@
-//! Which functions are analysed once for every call, so that what they allocate and pass on is told
-//! apart.
+//! Which functions are analysed once for every call, so that what they allocate and pass on is
+//! told apart.
 //!
 //! Rust's abstractions are small functions: `Vec::push` goes through three of them before something
 //! is allocated, and all vectors of a program would be one object if each was analysed once. A
-//! direct call of a small function that gives its caller something ([`Gives`]), or of a middling
+//! direct call of a small function that gives its caller something ([`Returned`]), or of a middling
 //! one that gives it new memory, gets a context of its own, unless the chain of such calls is long
 //! or recursive, or the program has had its share of them. What only drops something gives nothing.
 
-use super::gives::Gives;
+use super::returned::Returned;
 use crate::facts::{Facts, FunctionId};
 
-/// Acts of a function that is small.
+/// Statements of a function that is small.
 const SMALL: usize = 30;
-/// Acts of a function that gets contexts of its own if it gives new memory.
+/// Statements of a function that gets contexts of its own if it gives new memory.
 const MIDDLING: usize = 200;
 /// Contexts inside each other.
 pub(super) const DEPTH: u32 = 10;
@@ -26,21 +26,21 @@ pub(super) struct Cloned {
 }
 
 impl Cloned {
-    /// Decides for all functions. O(acts), times a few.
+    /// Decides for all functions. O(statements), times a few.
     pub fn of(facts: &Facts) -> Self {
-        let gives = Gives::of(facts);
-        let size = |f: usize| facts.functions[f].body.as_ref().map_or(0, |b| b.acts.len());
+        let returned = Returned::of(facts);
+        let size = |f: usize| facts.functions[f].body.as_ref().map_or(0, |b| b.statements.len());
         let has_body = |f: usize| facts.functions[f].body.is_some();
         let may = |f: usize| {
-            let small = size(f) <= SMALL || size(f) <= MIDDLING && gives.memory(f);
-            has_body(f) && gives.anything(f) && small
+            let small = size(f) <= SMALL || size(f) <= MIDDLING && returned.memory(f);
+            has_body(f) && returned.anything(f) && small
         };
-        let wraps = |f: usize| has_body(f) && gives.returns_memory(f) && size(f) <= SMALL;
+        let wraps = |f: usize| has_body(f) && returned.returns_memory(f) && size(f) <= SMALL;
         let all = 0..facts.functions.len();
         Self {
             may: all.clone().map(may).collect(),
             wraps: all.clone().map(wraps).collect(),
-            returns_memory: all.map(|f| gives.returns_memory(f)).collect(),
+            returns_memory: all.map(|f| returned.returns_memory(f)).collect(),
         }
     }
 

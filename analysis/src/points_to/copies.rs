@@ -56,12 +56,12 @@ impl PointsTo<'_> {
     ) -> Vec<PlaceId> {
         match (operand, context) {
             (Operand::Nothing, _) => Vec::new(),
-            (Operand::Slot(slot), Some(context)) => {
+            (Operand::Register(register), Some(context)) => {
                 let base = self.contexts[context as usize].base;
                 // What is unknown is dealt with as such.
-                match self.graph.is_sunk(base + slot) {
+                match self.graph.is_sunk(base + register) {
                     true => Vec::new(),
-                    false => self.graph.set(base + slot).iter().collect(),
+                    false => self.graph.set(base + register).iter().collect(),
                 }
             }
             _ => vec![self.place_of_constant(operand)],

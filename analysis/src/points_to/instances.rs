@@ -3,7 +3,7 @@
 use super::contexts::DEPTH;
 use super::objects::{ContextId, Kind, ObjectId};
 use super::{Context, PointsTo};
-use crate::facts::{FunctionId, Slot};
+use crate::facts::{FunctionId, Register};
 
 impl PointsTo<'_> {
     pub(super) fn common_context(&mut self, function: FunctionId) -> ContextId {
@@ -19,12 +19,12 @@ impl PointsTo<'_> {
         &mut self,
         function: FunctionId,
         caller: Option<ContextId>,
-        results: Slot,
+        results: Register,
         depth: u32,
     ) -> ContextId {
         let it = &self.facts.functions[function as usize];
-        let slots = it.body.as_ref().map_or(0, |b| b.slots);
-        let base = self.graph.add(slots + it.results);
+        let registers = it.body.as_ref().map_or(0, |b| b.registers);
+        let base = self.graph.add(registers + it.results);
         let id = self.contexts.len() as ContextId;
         self.contexts.push(Context { function, base, caller, results, depth });
         self.of_function[function as usize].push(id);
@@ -36,29 +36,29 @@ impl PointsTo<'_> {
     pub(super) fn context_of_call(
         &mut self,
         caller: ContextId,
-        results: Slot,
+        results: Register,
         function: FunctionId,
     ) -> ContextId {
         let Context { depth, .. } = self.contexts[caller as usize];
-        let acts =
-            self.facts.functions[function as usize].body.as_ref().map_or(0, |b| b.acts.len());
+        let statements =
+            self.facts.functions[function as usize].body.as_ref().map_or(0, |b| b.statements.len());
         // Such functions do not call each other in long chains, and what they return would be one
         // object.
         let wraps = self.cloned.wraps(function) && depth < 2 * DEPTH;
-        if (wraps || depth < DEPTH && self.cloned.may(function) && acts <= self.budget)
+        if (wraps || depth < DEPTH && self.cloned.may(function) && statements <= self.budget)
             && !self.runs(caller, function)
         {
             if !wraps {
-                self.budget -= acts;
+                self.budget -= statements;
             }
             return self.add_context(function, Some(caller), results, depth + 1);
         }
         self.common_context(function)
     }
 
-    /// The memory that a call of an allocator gives. What one call gives to who made it is one
+    /// The memory that a call of an allocator returned. What one call gives to who made it is one
     /// object, however many ways there are to get it.
-    pub(super) fn heap_object(&mut self, context: ContextId, result: Slot) -> ObjectId {
+    pub(super) fn heap_object(&mut self, context: ContextId, result: Register) -> ObjectId {
         let (mut of, mut at) = (context, result);
         while let Context { function, caller: Some(caller), results, .. } =
             self.contexts[of as usize]

@@ -35,7 +35,7 @@ impl PointsTo<'_> {
     pub(super) fn let_out(&mut self, source: ObjectId, offset: u32, content: Node, outlet: Outlet) {
         let Outlet { range: (start, end), target } = outlet;
         let stride = self.objects.objects[source as usize].stride;
-        // How far behind the beginning of the part it is, first, and then again and again.
+        // How far after the beginning of the part it is, first, and then again and again.
         let distance = match (offset, stride) {
             (ANYWHERE, _) => None,
             (_, 0) if (start..end).contains(&offset) => Some(offset - start),

@@ -5,7 +5,7 @@
 //! allocates it; parts of objects are told apart by their offset in bytes. Only functions that can
 //! be reached are looked at, and calls by pointer are resolved as the analysis goes on. Functions
 //! that pass memory on get a context for each of their calls ([`contexts`]). What is done with
-//! addresses outside of the program is told by [`Effect`]; what is not known goes to one node,
+//! addresses outside of the program is said by [`Effect`]; what is not known goes to one node,
 //! [`PointsTo::foreign`], which may hold and write whatever it gets. Only what is asked for is
 //! computed ([`demand`]), and in large programs, large sets are not known either ([`sink`]).
 
@@ -17,7 +17,6 @@ mod constants;
 mod contexts;
 mod copies;
 mod demand;
-mod gives;
 mod instances;
 mod memory;
 mod methods;
@@ -27,6 +26,7 @@ mod operands;
 mod outside;
 mod pairs;
 mod places;
+mod returned;
 mod sink;
 mod solver;
 
@@ -34,7 +34,9 @@ mod solver;
 pub use answers::Spot;
 pub use objects::{ContextId, Kind, ObjectId, PlaceId};
 
-use crate::facts::{Act, Distance, Facts, FunctionId, GlobalId, Operand, Part, Signature, Slot};
+use crate::facts::{
+    Distance, Facts, FunctionId, GlobalId, Operand, Part, Register, Signature, Statement,
+};
 use contexts::Cloned;
 use methods::Methods;
 use objects::{ANYWHERE, NUMBER, Objects, Outlet, Target};
@@ -60,12 +62,12 @@ const LIBRARY: &[&str] = &[
 #[derive(Clone, Copy, Debug)]
 struct Context {
     function: FunctionId,
-    /// The node of its first slot; those of its results are behind its slots.
+    /// The node of its first register; those of its results are after its registers.
     base: Node,
     /// The context that calls it, if it is of that call alone.
     caller: Option<ContextId>,
     /// Where that call's results begin in the caller.
-    results: Slot,
+    results: Register,
     depth: u32,
 }
 
@@ -74,7 +76,7 @@ struct Context {
 struct Pending {
     context: Option<ContextId>,
     arguments: Vec<Operand>,
-    result: (Slot, u32),
+    result: (Register, u32),
     gives_address: bool,
     signature: Option<Signature>,
     /// The arguments of a call by someone outside.
@@ -114,15 +116,15 @@ impl Bounds {
     /// slow and imprecise.
     #[must_use]
     pub fn ordinary(facts: &Facts) -> Option<Self> {
-        (acts(facts) <= LARGEST).then_some(Self { work: 2_000_000, places: None })
+        (statements(facts) <= LARGEST).then_some(Self { work: 2_000_000, places: None })
     }
 }
 
-/// Acts of programs that ordinary builds analyse.
+/// Statements of programs that ordinary builds analyse.
 const LARGEST: usize = 150_000;
 
-fn acts(facts: &Facts) -> usize {
-    facts.functions.iter().flat_map(|f| &f.body).map(|body| body.acts.len()).sum()
+fn statements(facts: &Facts) -> usize {
+    facts.functions.iter().flat_map(|f| &f.body).map(|body| body.statements.len()).sum()
 }
 
 impl Default for Bounds {
@@ -133,7 +135,7 @@ impl Default for Bounds {
 
 /// Places that rules are applied to before the analysis is given up.
 const WORK: usize = 60_000_000;
-/// How many times as many acts there may be with contexts as without.
+/// How many times as many statements there may be with contexts as without.
 const SHARE: usize = 3;
 
 /// The result.
@@ -150,10 +152,10 @@ pub struct PointsTo<'f> {
     common: Vec<Option<ContextId>>,
     to_generate: Vec<ContextId>,
     /// Memory that a call gives, by the outermost call that returns it.
-    heap: HashMap<(ContextId, Slot), ObjectId>,
+    heap: HashMap<(ContextId, Register), ObjectId>,
     cloned: Cloned,
     methods: Methods,
-    /// Acts that contexts of their own may still cost.
+    /// Statements that contexts of their own may still cost.
     budget: usize,
     global_objects: Vec<Option<ObjectId>>,
     function_places: Vec<Option<PlaceId>>,
@@ -200,7 +202,7 @@ impl<'f> PointsTo<'f> {
             heap: HashMap::new(),
             cloned: Cloned::of(facts),
             methods: Methods::of(facts),
-            budget: SHARE * acts(facts),
+            budget: SHARE * statements(facts),
             global_objects: vec![None; facts.globals.len()],
             function_places: vec![None; count],
             calls: Vec::new(),
@@ -311,60 +313,60 @@ impl<'f> PointsTo<'f> {
         let facts = self.facts;
         let Context { function, base, .. } = self.contexts[context as usize];
         let Some(body) = &facts.functions[function as usize].body else { return };
-        for act in &body.acts {
-            match act {
-                Act::Variable { result, size, side } => {
+        for statement in &body.statements {
+            match statement {
+                Statement::Variable { result, size, side } => {
                     let object = self.objects.add(Kind::Variable(context, *result), *size);
                     self.objects.objects[object as usize].side = *side;
                     let place = self.objects.place(object, Some(0));
                     self.graph.point(base + result, place);
                 }
-                Act::Copy { result, from } => self.flow(context, *from, base + result),
-                Act::Offset {
+                Statement::Copy { result, from } => self.flow(context, *from, base + result),
+                Statement::Offset {
                     result,
                     from,
                     distance: Distance::Exactly(0) | Distance::Within(0),
                 } => {
                     self.flow(context, *from, base + result);
                 }
-                Act::Offset { result, from, distance } => {
+                Statement::Offset { result, from, distance } => {
                     self.rule(Some(context), *from, Rule::Offset(base + result, *distance));
                 }
-                Act::OfSide { result, from, side } => {
+                Statement::OfSide { result, from, side } => {
                     let rule = Rule::OfSide(base + result, *side);
-                    self.rule(Some(context), Operand::Slot(*from), rule);
+                    self.rule(Some(context), Operand::Register(*from), rule);
                 }
-                Act::Load { address, parts } => {
+                Statement::Load { address, parts } => {
                     self.want(context, *address);
                     for &Part { offset, size, operand } in parts {
-                        if let Operand::Slot(slot) = operand {
-                            let rule = Rule::Load { to: base + slot, offset, size };
+                        if let Operand::Register(register) = operand {
+                            let rule = Rule::Load { to: base + register, offset, size };
                             self.rule(Some(context), *address, rule);
                         }
                     }
                 }
-                Act::Store { address, parts } => {
+                Statement::Store { address, parts } => {
                     self.want(context, *address);
                     for &Part { offset, size, operand } in parts {
                         let from = self.node(context, operand);
                         self.rule(Some(context), *address, Rule::Store { from, offset, size });
                     }
                 }
-                Act::Access(address) => self.want(context, *address),
-                Act::CopyMemory { to, from, bytes } => {
+                Statement::Access(address) => self.want(context, *address),
+                Statement::CopyMemory { to, from, bytes } => {
                     self.copy_memory(context, *to, *from, *bytes);
                 }
-                Act::Call(call) => self.call(context, call),
-                Act::Pair { data, with } => self.pair(context, *data, *with),
-                Act::Return(values) => {
+                Statement::Call(call) => self.call(context, call),
+                Statement::Pair { data, with } => self.pair(context, *data, *with),
+                Statement::Return(values) => {
                     for (i, &value) in values.iter().enumerate() {
-                        self.flow(context, value, base + body.slots + i as u32);
+                        self.flow(context, value, base + body.registers + i as u32);
                     }
                 }
-                Act::Throw(value) => self.flow(context, *value, self.thrown),
-                Act::Catch(result) => self.graph.copy(self.thrown, base + result),
-                Act::Escape(value) => self.flow(context, *value, self.foreign),
-                Act::Unknown(result) => self.graph.copy(self.foreign, base + result),
+                Statement::Throw(value) => self.flow(context, *value, self.thrown),
+                Statement::Catch(result) => self.graph.copy(self.thrown, base + result),
+                Statement::Escape(value) => self.flow(context, *value, self.foreign),
+                Statement::Unknown(result) => self.graph.copy(self.foreign, base + result),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Abstract objects, and the places in them that addresses point to.
 
 use super::solver::Node;
-use crate::facts::{FunctionId, GlobalId, Side, Slot};
+use crate::facts::{FunctionId, GlobalId, Register, Side};
 use crate::llvm::gcd;
 use std::collections::HashSet;
 
@@ -26,9 +26,9 @@ const LIMIT: usize = if cfg!(test) { 4 } else { 64 };
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A stack variable of a context.
-    Variable(ContextId, Slot),
+    Variable(ContextId, Register),
     /// The memory that a call of an allocator gives, of a context.
-    Heap(ContextId, Slot),
+    Heap(ContextId, Register),
     /// A global variable, or each thread's own.
     Global(GlobalId),
     /// A function.
@@ -44,7 +44,7 @@ pub enum Kind {
 /// Where what is in a part of an object goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Outlet {
-    /// The part: first byte, and the byte behind it.
+    /// The part: first byte, and the byte after it.
     pub range: (u32, u32),
     pub target: Target,
 }
@@ -66,7 +66,7 @@ pub(super) struct Object {
     pub side: Option<Side>,
     /// The calls of allocators that give it.
     #[cfg(test)]
-    pub allocators: Vec<(FunctionId, Slot)>,
+    pub allocators: Vec<(FunctionId, Register)>,
     /// Its places by offset, sorted.
     pub places: Vec<(u32, PlaceId)>,
     /// The numbers that are computed of its address.

@@ -1,4 +1,4 @@
-//! Operands: how what an act takes becomes an edge, a node or a rule.
+//! Operands: how what an statement takes becomes an edge, a node or a rule.
 
 use super::PointsTo;
 use super::objects::{ContextId, Kind, PlaceId};
@@ -10,9 +10,9 @@ impl PointsTo<'_> {
     pub(super) fn flow(&mut self, context: ContextId, from: Operand, to: Node) {
         match from {
             Operand::Nothing => {}
-            Operand::Slot(slot) => {
+            Operand::Register(register) => {
                 let base = self.contexts[context as usize].base;
-                self.graph.copy(base + slot, to);
+                self.graph.copy(base + register, to);
             }
             _ => {
                 let place = self.place_of_constant(from);
@@ -23,8 +23,8 @@ impl PointsTo<'_> {
 
     /// A node that points where an operand does.
     pub(super) fn node(&mut self, context: ContextId, operand: Operand) -> Node {
-        if let Operand::Slot(slot) = operand {
-            return self.contexts[context as usize].base + slot;
+        if let Operand::Register(register) = operand {
+            return self.contexts[context as usize].base + register;
         }
         let node = self.graph.add(1);
         self.flow(context, operand, node);
@@ -33,9 +33,9 @@ impl PointsTo<'_> {
 
     /// Where an operand points to will be asked.
     pub(super) fn want(&mut self, context: ContextId, operand: Operand) {
-        if let Operand::Slot(slot) = operand {
+        if let Operand::Register(register) = operand {
             let base = self.contexts[context as usize].base;
-            self.graph.want(base + slot);
+            self.graph.want(base + register);
         }
     }
 
@@ -43,9 +43,9 @@ impl PointsTo<'_> {
     pub(super) fn rule(&mut self, context: Option<ContextId>, operand: Operand, rule: Rule) {
         match (operand, context) {
             (Operand::Nothing, _) => {}
-            (Operand::Slot(slot), Some(context)) => {
+            (Operand::Register(register), Some(context)) => {
                 let base = self.contexts[context as usize].base;
-                self.add_rule(base + slot, rule);
+                self.add_rule(base + register, rule);
             }
             _ => {
                 let place = self.place_of_constant(operand);
@@ -64,7 +64,7 @@ impl PointsTo<'_> {
         match operand {
             Operand::Global(id, bytes) => self.place_of_global(id, bytes),
             Operand::Function(id) => self.place_of_function(id),
-            Operand::Nothing | Operand::Slot(_) => unreachable!("not a constant"),
+            Operand::Nothing | Operand::Register(_) => unreachable!("not a constant"),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::PointsTo;
 use super::objects::ContextId;
 use super::solver::Rule;
-use crate::facts::{Distance, Effect, FunctionId, Operand, Slot};
+use crate::facts::{Distance, Effect, FunctionId, Operand, Register};
 
 impl PointsTo<'_> {
     pub(super) fn external(
@@ -11,7 +11,7 @@ impl PointsTo<'_> {
         context: ContextId,
         function: FunctionId,
         arguments: &[Operand],
-        result: Option<Slot>,
+        result: Option<Register>,
         gives_address: bool,
     ) {
         let base = self.contexts[context as usize].base;
@@ -62,7 +62,7 @@ impl PointsTo<'_> {
                 let place = fresh(self);
                 let Some(result) = result else { return };
                 self.graph.point(base + result, place);
-                self.copy_memory(context, Operand::Slot(result), argument(0), Some(u64::MAX));
+                self.copy_memory(context, Operand::Register(result), argument(0), Some(u64::MAX));
             }
             Effect::SameAsFirst => {
                 if let Some(result) = result_node {

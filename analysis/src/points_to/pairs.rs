@@ -16,7 +16,7 @@ impl PointsTo<'_> {
         match with {
             Operand::Function(function) => self.pair_with(data, function),
             Operand::Global(table, _) => self.pair_with_all(data, table),
-            Operand::Slot(_) => self.rule(Some(context), with, Rule::Table(data)),
+            Operand::Register(_) => self.rule(Some(context), with, Rule::Table(data)),
             Operand::Nothing => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::PointsTo;
 use super::objects::{ANYWHERE, ObjectId};
-use crate::facts::{FunctionId, Slot};
+use crate::facts::{FunctionId, Register};
 
 /// A place in an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -14,12 +14,12 @@ pub struct Location {
 }
 
 impl PointsTo<'_> {
-    /// The places that a slot of a function may point to, in any context; `None` if nothing is
+    /// The places that a register of a function may point to, in any context; `None` if nothing is
     /// known of it.
     #[must_use]
-    pub fn locations(&self, function: FunctionId, slot: Slot) -> Option<Vec<Location>> {
+    pub fn locations(&self, function: FunctionId, register: Register) -> Option<Vec<Location>> {
         let mut locations: Vec<Location> = self
-            .places_at(function, slot)?
+            .places_at(function, register)?
             .map(|place| Location {
                 object: place.object,
                 offset: (place.offset != ANYWHERE).then_some(place.offset),

@@ -1,9 +1,10 @@
 //! The constraints' solver: wave propagation (Pereira and Berlin, CGO 2009) of differences over a
 //! graph whose cycles are merged.
 //!
-//! A *node* stands for a variable: a slot of a context, or what a place holds. Copies are edges;
-//! everything that depends on which places a node points to is a *rule* of it. In each wave, new
-//! places go along the edges in topological order; then the rules see what is new, and add edges.
+//! A *node* stands for a variable: a register of a context, or what a place holds. Copies are
+//! edges; everything that depends on which places a node points to is a *rule* of it. In each wave,
+//! new places go along the edges in topological order; then the rules see what is new, and add
+//! edges.
 
 use super::bits::Bits;
 use super::objects::PlaceId;

@@ -63,7 +63,7 @@ impl Alone {
         self.entries[function][block] && self.creates[function][block].is_none_or(|c| point <= c)
     }
 
-    /// There may be others in a function: from its beginning on, or behind calls that create them.
+    /// There may be others in a function: from its beginning on, or after calls that create them.
     fn spread(&mut self, flow: &Flow, function: FunctionId, from_the_beginning: bool) {
         let entries = &mut self.entries[function as usize];
         let creates = &self.creates[function as usize];

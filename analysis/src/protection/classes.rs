@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A lock, as seen from an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Guard {
-    /// So many bytes behind the object's beginning, or that of its element: in the same block of
+    /// So many bytes after the object's beginning, or that of its element: in the same block of
     /// memory.
     At(i64),
     /// In a global variable, so many bytes from its beginning.
@@ -42,7 +42,7 @@ pub enum Act {
 pub struct Use {
     /// The first byte; of the object or of its element.
     pub start: u64,
-    /// The byte behind the last one.
+    /// The byte after the last one.
     pub end: u64,
     /// What it does.
     pub act: Act,
@@ -126,7 +126,7 @@ impl Classes {
         self.0.range(first..end.max(first)).filter_map(|(_, class)| class.as_ref())
     }
 
-    /// All bytes that are accessed: first, behind the last, and class.
+    /// All bytes that are accessed: first, after the last, and class.
     pub fn all(&self) -> impl Iterator<Item = (u64, u64, &Class)> {
         let next = self.0.keys().copied().skip(1).chain([u64::MAX]);
         self.0

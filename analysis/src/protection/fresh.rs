@@ -1,4 +1,4 @@
-//! Memory that its function has just made, and told nobody of: what is accessed there is
+//! Memory that its function has just made, and given to nobody: what is accessed there is
 //! initialised, before it is published.
 //!
 //! New memory is a stack variable, or what a function gives that allocates it and keeps no copy of
@@ -10,10 +10,10 @@
 use super::Input;
 use super::places::{Offsets, offsets};
 use crate::facts::flow::{BlockId, Flow, Point, Step, Value};
-use crate::facts::{Act, Call, Effect, Facts, FunctionId, Operand, Slot};
+use crate::facts::{Call, Effect, Facts, FunctionId, Operand, Register, Statement};
 use crate::locksets::{Computed, Private, point_of};
 use crate::points_to::PointsTo;
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// An atomic operation that writes.
@@ -24,7 +24,7 @@ pub struct Stored {
     /// Where it is.
     pub point: Point,
     /// What it may write.
-    pub values: [Option<Slot>; 2],
+    pub values: [Option<Register>; 2],
 }
 
 /// See the module.
@@ -50,7 +50,7 @@ impl Fresh {
         search.found
     }
 
-    /// Whether a call gets an address in such memory, and nobody is told of that until it returns.
+    /// Whether a call gets an address in such memory, and nobody learns of that until it returns.
     pub fn passes(&self, point: Point, number: usize) -> bool {
         self.calls.contains(&(point, number))
     }
@@ -76,7 +76,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Whether a scalar of a function's result is the address of memory that it has made and told
+    /// Whether a scalar of a function's result is the address of memory that it has made and given
     /// nobody of, if it is one at all.
     fn gives(&mut self, function: FunctionId, number: usize) -> bool {
         self.look(function);
@@ -113,8 +113,8 @@ impl<'a> Search<'a> {
         for (block, it) in flow.blocks.iter().enumerate() {
             for step in &it.steps {
                 match step {
-                    Step::Variable(slot) if block == 0 => {
-                        made.insert(*slot, None);
+                    Step::Variable(register) if block == 0 => {
+                        made.insert(*register, None);
                     }
                     Step::Call(call) => {
                         let Value::Function(callee) = call.callee else { continue };
@@ -134,43 +134,49 @@ impl<'a> Search<'a> {
 
     /// Memory whose address an allocator writes to a variable that is used for nothing else, and
     /// read once.
-    fn filled(&self, function: FunctionId, flow: &Flow, made: &mut BTreeMap<Slot, Option<Point>>) {
-        let acts = self.facts.functions[function as usize].body.iter().flat_map(|b| &b.acts);
-        let acts: Vec<&Act> = acts.collect();
-        let filled = acts.iter().filter_map(|act| match act {
-            Act::Call(call) if self.fills(call) => call.arguments.first(),
+    fn filled(
+        &self,
+        function: FunctionId,
+        flow: &Flow,
+        made: &mut BTreeMap<Register, Option<Point>>,
+    ) {
+        let statements =
+            self.facts.functions[function as usize].body.iter().flat_map(|b| &b.statements);
+        let statements: Vec<&Statement> = statements.collect();
+        let filled = statements.iter().filter_map(|statement| match statement {
+            Statement::Call(call) if self.fills(call) => call.arguments.first(),
             _ => None,
         });
-        let variables: BTreeSet<Slot> = filled
+        let variables: BTreeSet<Register> = filled
             .filter_map(|operand| match operand {
-                Operand::Slot(slot) => {
-                    made.get(slot).filter(|point| point.is_none()).map(|_| *slot)
+                Operand::Register(register) => {
+                    made.get(register).filter(|point| point.is_none()).map(|_| *register)
                 }
                 _ => None,
             })
             .collect();
         for variable in variables {
-            let is_it = |operand: &Operand| *operand == Operand::Slot(variable);
+            let is_it = |operand: &Operand| *operand == Operand::Register(variable);
             let mut filled = 0;
             let mut reads = 0;
-            let others = acts.iter().any(|act| match act {
-                Act::Load { address, .. } if is_it(address) => {
+            let others = statements.iter().any(|statement| match statement {
+                Statement::Load { address, .. } if is_it(address) => {
                     reads += 1;
                     false
                 }
-                Act::Call(call) if call.arguments.first().is_some_and(is_it) => {
+                Statement::Call(call) if call.arguments.first().is_some_and(is_it) => {
                     filled += 1;
                     !self.fills(call) || call.arguments[1..].iter().any(is_it)
                 }
                 // No address is moved.
-                Act::Access(_) => false,
+                Statement::Access(_) => false,
                 // It may be cleared before.
-                Act::Store { address, parts } if is_it(address) => {
+                Statement::Store { address, parts } if is_it(address) => {
                     parts.iter().any(|part| part.operand != Operand::Nothing)
                 }
-                act => {
+                statement => {
                     let mut found = false;
-                    act.operands(&mut |operand| found |= is_it(&operand));
+                    statement.operands(&mut |operand| found |= is_it(&operand));
                     found
                 }
             });
@@ -178,8 +184,9 @@ impl<'a> Search<'a> {
                 continue;
             }
             for step in flow.blocks.iter().flat_map(|block| &block.steps) {
-                if let Step::Load { address: Value::Slot(slot), parts, point: Some(point) } = step
-                    && *slot == variable
+                if let Step::Load { address: Value::Register(register), parts, point: Some(point) } =
+                    step
+                    && *register == variable
                     && let [part] = parts[..]
                     && part.offset == 0
                 {
@@ -218,7 +225,7 @@ enum Event {
 #[derive(Default)]
 struct Walk {
     /// Where ways meet.
-    merged: BTreeSet<Slot>,
+    merged: BTreeSet<Register>,
     /// It may be in memory that the function has made.
     made: bool,
 }
@@ -228,41 +235,49 @@ struct Body<'a> {
     function: FunctionId,
     flow: &'a Flow,
     points_to: &'a PointsTo<'a>,
-    /// By slot that holds its address first: what it is called here.
-    made: BTreeMap<Slot, usize>,
-    /// What computes a slot of another one.
+    /// By register that holds its address first: what it is called here.
+    made: BTreeMap<Register, usize>,
+    /// What computes a register of another one.
     offsets: Offsets,
     /// What is one of several values where ways meet.
-    merges: HashMap<Slot, &'a [(BlockId, Value)]>,
+    merges: HashMap<Register, &'a [(BlockId, Value)]>,
     /// By block and memory, in the order of the points.
     events: BTreeSet<(usize, usize, Point, Event)>,
     /// By memory: whether it is published anywhere.
-    told: Vec<bool>,
+    reported: Vec<bool>,
     /// By block: which memory may be published at its beginning.
     published: Vec<Option<Vec<bool>>>,
 }
 
 impl<'a> Body<'a> {
-    fn of(search: &Search<'a>, function: FunctionId, made: BTreeMap<Slot, Option<Point>>) -> Self {
+    fn of(
+        search: &Search<'a>,
+        function: FunctionId,
+        made: BTreeMap<Register, Option<Point>>,
+    ) -> Self {
         let flow = &search.flows[function as usize];
-        let slots: Vec<(Slot, Option<Point>)> = made.into_iter().collect();
+        let registers: Vec<(Register, Option<Point>)> = made.into_iter().collect();
         let merges = flow.blocks.iter().flat_map(|block| &block.merges);
         let mut body = Self {
             function,
             flow,
             points_to: search.points_to,
-            made: slots.iter().enumerate().map(|(number, (slot, _))| (*slot, number)).collect(),
+            made: registers
+                .iter()
+                .enumerate()
+                .map(|(number, (register, _))| (*register, number))
+                .collect(),
             offsets: offsets(flow),
-            merges: merges.map(|(slot, values)| (*slot, &values[..])).collect(),
+            merges: merges.map(|(register, values)| (*register, &values[..])).collect(),
             events: BTreeSet::new(),
-            told: vec![false; slots.len()],
+            reported: vec![false; registers.len()],
             published: vec![None; flow.blocks.len()],
         };
         for number in body.publish(search) {
-            body.made.remove(&slots[number].0);
+            body.made.remove(&registers[number].0);
         }
         let mut at: HashMap<Point, Vec<usize>> = HashMap::new();
-        for (number, &(_, point)) in slots.iter().enumerate() {
+        for (number, &(_, point)) in registers.iter().enumerate() {
             if let Some(point) = point {
                 at.entry(point).or_default().push(number);
             }
@@ -277,48 +292,48 @@ impl<'a> Body<'a> {
             body.events.retain(|event| event.3 == Event::Made);
         }
         for event in body.events.iter().filter(|event| event.3 == Event::Published) {
-            body.told[event.1] = true;
+            body.reported[event.1] = true;
         }
-        body.solve(slots.len());
+        body.solve(registers.len());
         body
     }
 
     /// Finds where memory is published. Gives that of which some such points are not known.
     fn publish(&mut self, search: &Search<'_>) -> BTreeSet<usize> {
         let body = &search.facts.functions[self.function as usize].body;
-        let acts = || body.iter().flat_map(|body| &body.acts);
-        let computed = Computed::of(acts());
-        let mut holds: HashMap<Slot, Vec<usize>> = HashMap::new();
-        for (&slot, &number) in &self.made {
-            for slot in computed.from(slot) {
-                holds.entry(slot).or_default().push(number);
+        let statements = || body.iter().flat_map(|body| &body.statements);
+        let computed = Computed::of(statements());
+        let mut holds: HashMap<Register, Vec<usize>> = HashMap::new();
+        for (&register, &number) in &self.made {
+            for register in computed.from(register) {
+                holds.entry(register).or_default().push(number);
             }
         }
-        let in_slot = |slot: Slot| holds.get(&slot).into_iter().flatten().copied();
+        let in_register = |register: Register| holds.get(&register).into_iter().flatten().copied();
         let in_operand = |operand: Operand| {
-            let slot = match operand {
-                Operand::Slot(slot) => Some(slot),
+            let register = match operand {
+                Operand::Register(register) => Some(register),
                 _ => None,
             };
-            slot.into_iter().flat_map(in_slot)
+            register.into_iter().flat_map(in_register)
         };
         let in_value = |value: Value| {
-            let slot = match value {
-                Value::Slot(slot) => Some(slot),
+            let register = match value {
+                Value::Register(register) => Some(register),
                 _ => None,
             };
-            slot.into_iter().flat_map(in_slot)
+            register.into_iter().flat_map(in_register)
         };
-        // By memory: how often the acts publish it, less how often the steps do.
-        let mut missing = vec![0_isize; self.told.len()];
+        // By memory: how often the statements publish it, less how often the steps do.
+        let mut missing = vec![0_isize; self.reported.len()];
         let mut unknown = BTreeSet::new();
-        for act in acts() {
-            match act {
-                Act::Store { parts, .. } => {
+        for statement in statements() {
+            match statement {
+                Statement::Store { parts, .. } => {
                     let stored = parts.iter().flat_map(|part| in_operand(part.operand));
                     stored.for_each(|number| missing[number] += 1);
                 }
-                Act::Call(call) => {
+                Statement::Call(call) => {
                     unknown.extend(in_operand(call.callee));
                     let callee = match call.callee {
                         Operand::Function(callee) => Some(callee),
@@ -327,7 +342,7 @@ impl<'a> Body<'a> {
                     let kept = search.kept(callee, &call.arguments).flat_map(in_operand);
                     kept.for_each(|number| missing[number] += 1);
                 }
-                Act::Escape(operand) => unknown.extend(in_operand(*operand)),
+                Statement::Escape(operand) => unknown.extend(in_operand(*operand)),
                 _ => {}
             }
         }
@@ -355,8 +370,9 @@ impl<'a> Body<'a> {
             }
         }
         for stored in search.stored.get(&self.function).into_iter().flatten() {
-            let slots = stored.values.iter().flatten().flat_map(|&slot| in_slot(slot));
-            slots.for_each(|number| published(stored.block as usize, stored.point, number));
+            let registers =
+                stored.values.iter().flatten().flat_map(|&register| in_register(register));
+            registers.for_each(|number| published(stored.block as usize, stored.point, number));
         }
         unknown.extend((0..missing.len()).filter(|&number| missing[number] != 0));
         unknown
@@ -421,24 +437,24 @@ impl<'a> Body<'a> {
         value: Value,
         walk: &mut Walk,
     ) -> bool {
-        let Value::Slot(slot) = value else { return matches!(value, Value::Number(_)) };
-        if let Some(&memory) = self.made.get(&slot) {
+        let Value::Register(register) = value else { return matches!(value, Value::Number(_)) };
+        if let Some(&memory) = self.made.get(&register) {
             walk.made = true;
             return self.is_private(block, point, memory)
-                && (walk.merged.is_empty() || !self.told[memory]);
+                && (walk.merged.is_empty() || !self.reported[memory]);
         }
-        if let Some(&(from, _)) = self.offsets.get(&slot) {
+        if let Some(&(from, _)) = self.offsets.get(&register) {
             return self.is_in_private(block, point, from, walk);
         }
-        if let Some(values) = self.merges.get(&slot) {
-            return !walk.merged.insert(slot)
+        if let Some(values) = self.merges.get(&register) {
+            return !walk.merged.insert(register)
                 || values.iter().all(|(_, v)| self.is_in_private(block, point, *v, walk));
         }
-        let places = self.points_to.locations(self.function, slot);
+        let places = self.points_to.locations(self.function, register);
         places.is_some_and(|places| places.is_empty())
     }
 
-    /// Finds accesses to memory that nobody was told of, and calls that get such memory.
+    /// Finds accesses to memory that nobody learnt of, and calls that get such memory.
     fn find(&self, found: &mut Fresh) {
         let is_private = |block: usize, point: Point, address: Value| {
             let mut walk = Walk::default();
@@ -453,7 +469,7 @@ impl<'a> Body<'a> {
                 }
                 let Step::Call(call) = step else { continue };
                 for (number, &argument) in call.arguments.iter().enumerate() {
-                    // Before it, and behind it.
+                    // Before it, and after it.
                     let points = [call.point, call.point + 1];
                     if points.into_iter().all(|point| is_private(block, point, argument)) {
                         found.calls.insert((call.point, number));
@@ -463,7 +479,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Which scalars of the result are addresses of memory that nobody was told of, or none.
+    /// Which scalars of the result are addresses of memory that nobody learnt of, or none.
     fn given(&self) -> Vec<bool> {
         let mut given: Option<Vec<bool>> = None;
         for (block, it) in self.flow.blocks.iter().enumerate() {

@@ -4,7 +4,7 @@
 //! An object is looked at if several threads can reach it ([`crate::sharing`]) and all that
 //! accesses it is known: what harnesses do after a test is not, so nothing is said of std's own
 //! variables in tests, and of what they lead to. Of its accesses count those that others may see:
-//! not those in a program of one thread ([`alone`]), nor those to memory that was told to nobody
+//! not those in a program of one thread ([`alone`]), nor those to memory that was given to nobody
 //! yet ([`fresh`]), nor those by who dropped the last reference. Callers are told apart by the
 //! object whose address they pass ([`passed`]). The locks that are surely held
 //! ([`crate::locksets`]) have names relative to what is accessed, which become names relative to
@@ -35,7 +35,7 @@ use crate::sharing::Sharing;
 use alone::Alone;
 use classes::{Classes, Use};
 use fresh::Fresh;
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 pub use passed::drops_last;
 use passed::{Passed, PassedTo};
 use places::Place;
@@ -154,7 +154,7 @@ impl Protection {
         self.accesses.iter().map(|(&(point, number), &protected)| (point, number, protected))
     }
 
-    /// The bytes of objects that are accessed: of each object, first, behind the last, and what is
+    /// The bytes of objects that are accessed: of each object, first, after the last, and what is
     /// known of them.
     pub fn objects(&self) -> impl Iterator<Item = (ObjectId, u64, u64, &Class)> {
         let all = self.objects.iter();

@@ -2,7 +2,7 @@
 
 use crate::facts::Operand;
 use crate::facts::flow::{Call, Value};
-use lockred_trace::libc_functions::{self, FUTEX, Touch};
+use lockred_protocol::libc_functions::{self, FUTEX, Touch};
 
 /// Memory that a call of such a function may access.
 pub struct Accessed {
@@ -19,7 +19,7 @@ pub fn accessed(name: &str, call: &Call) -> Vec<Accessed> {
     let all = |numbers: std::ops::Range<usize>, size, further| {
         let arguments = call.arguments.iter().take(numbers.end).skip(numbers.start);
         let of = |value: &Value| match *value {
-            Value::Slot(slot) => Some(Operand::Slot(slot)),
+            Value::Register(register) => Some(Operand::Register(register)),
             Value::Global(id, offset) => Some(Operand::Global(id, Some(offset))),
             _ => None,
         };

@@ -10,7 +10,7 @@
 //! A caller has an object *alone* where there is one thread, where it has just made it
 //! ([`super::fresh`]), and where it is `Arc::drop_slow`, which is called by whoever dropped the
 //! last reference, for the block that it does that with: everything of a block but its counts is
-//! its last owner's then. (What is behind addresses in the block is not: it may be anybody's.)
+//! its last owner's then. (What is after addresses in the block is not: it may be anybody's.)
 //! Those callers do not count. If all are such, the parameter's object is *owned*.
 
 use super::Input;
@@ -19,16 +19,16 @@ use super::classes::Guard;
 use super::fresh::Fresh;
 use super::places::{Place, Places};
 use crate::facts::flow::{BlockId, Call, Step, Value};
-use crate::facts::{FunctionId, Operand, Slot};
+use crate::facts::{FunctionId, Operand, Register};
 use crate::locksets::{Held, Lock, meet};
 use crate::points_to::ObjectId;
 use crate::recognise::{demangle, path_of};
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// Whether a function of this name is called with the block to which the last reference was
-/// dropped, behind its first parameter.
+/// dropped, after its first parameter.
 pub fn drops_last(name: &str) -> bool {
     name.contains("drop_slow") && path_of(&demangle(name)) == "alloc::sync::Arc::drop_slow"
 }
@@ -58,8 +58,8 @@ impl Passed {
 /// What an address in a function is computed of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
-    /// So many bytes behind a parameter.
-    Parameter(Slot, i64),
+    /// So many bytes after a parameter.
+    Parameter(Register, i64),
     /// The block that the last reference was dropped to.
     Last,
 }
@@ -70,32 +70,34 @@ struct Body<'a> {
     places: Places<'a>,
     /// What was asked of those.
     found: HashMap<Operand, Option<Rc<[Place]>>>,
-    /// Slots that hold the address of such a block.
-    last: BTreeSet<Slot>,
-    /// Calls that pass on what is behind a parameter: that, the call, and the number of its
+    /// Registers that hold the address of such a block.
+    last: BTreeSet<Register>,
+    /// Calls that pass on what is after a parameter: that, the call, and the number of its
     /// argument.
-    passes: Vec<(Slot, &'a Call, usize)>,
+    passes: Vec<(Register, &'a Call, usize)>,
 }
 
 impl Body<'_> {
     fn origin(&self, value: Operand) -> Option<Origin> {
-        let Operand::Slot(mut slot) = value else { return None };
+        let Operand::Register(mut register) = value else { return None };
         let mut bytes = 0;
         loop {
-            if self.last.contains(&slot) {
+            if self.last.contains(&register) {
                 return Some(Origin::Last);
             }
-            if slot < self.parameters {
-                return Some(Origin::Parameter(slot, bytes));
+            if register < self.parameters {
+                return Some(Origin::Parameter(register, bytes));
             }
-            let (Value::Slot(from), more) = *self.places.offsets().get(&slot)? else { return None };
-            (slot, bytes) = (from, bytes + more);
+            let (Value::Register(from), more) = *self.places.offsets().get(&register)? else {
+                return None;
+            };
+            (register, bytes) = (from, bytes + more);
         }
     }
 }
 
 /// A parameter of a function that points to an object.
-type Key = (FunctionId, Slot, ObjectId);
+type Key = (FunctionId, Register, ObjectId);
 
 /// See the module.
 pub struct PassedTo<'a> {
@@ -146,7 +148,9 @@ impl<'a> PassedTo<'a> {
         let points_to = &self.input.sharing.points_to;
         let Body { found, places, .. } = self.body(function);
         let found = found.entry(value).or_insert_with(|| match (places.at(value), value) {
-            (None, Operand::Slot(slot)) if points_to.is_unknown(function, slot) => Some([].into()),
+            (None, Operand::Register(register)) if points_to.is_unknown(function, register) => {
+                Some([].into())
+            }
             (places, _) => places.map(Rc::from),
         });
         found.clone()
@@ -195,9 +199,9 @@ impl<'a> PassedTo<'a> {
             self.candidates(call, number, &places, &mut open);
         }
         let mut all = Vec::new();
-        while let Some((function, slot, object)) = open.pop() {
-            all.push((function, slot, object));
-            for (call, number) in self.passes_on(function, slot) {
+        while let Some((function, register, object)) = open.pop() {
+            all.push((function, register, object));
+            for (call, number) in self.passes_on(function, register) {
                 let places = operand(call.arguments[number])
                     .and_then(|value| self.places_in(function, value, object));
                 self.candidates(call, number, &places.unwrap_or_default(), &mut open);
@@ -211,10 +215,10 @@ impl<'a> PassedTo<'a> {
                 continue;
             }
             self.known.insert(key, new);
-            let (function, slot, object) = key;
-            for (call, number) in self.passes_on(function, slot) {
+            let (function, register, object) = key;
+            for (call, number) in self.passes_on(function, register) {
                 let Value::Function(callee) = call.callee else { continue };
-                let next = (callee, number as Slot, object);
+                let next = (callee, number as Register, object);
                 if self.known.contains_key(&next) {
                     queued.insert(next);
                 }
@@ -231,25 +235,25 @@ impl<'a> PassedTo<'a> {
             return;
         }
         for place in places.iter().filter(|place| (self.is_looked_at)(place.object)) {
-            let key = (callee, number as Slot, place.object);
+            let key = (callee, number as Register, place.object);
             if self.known.insert(key, Passed::Owned).is_none() {
                 open.push(key);
             }
         }
     }
 
-    /// Calls that pass on what is behind a parameter.
-    fn passes_on(&mut self, function: FunctionId, slot: Slot) -> Vec<(&'a Call, usize)> {
-        let passes = self.body(function).passes.iter().filter(|(of, ..)| *of == slot);
+    /// Calls that pass on what is after a parameter.
+    fn passes_on(&mut self, function: FunctionId, register: Register) -> Vec<(&'a Call, usize)> {
+        let passes = self.body(function).passes.iter().filter(|(of, ..)| *of == register);
         passes.map(|&(_, call, number)| (call, number)).collect()
     }
 
-    fn by_callers(&mut self, (function, slot, object): Key) -> Passed {
+    fn by_callers(&mut self, (function, register, object): Key) -> Passed {
         let mut all = Passed::Owned;
         for (caller, block, call) in self.callers[function as usize].clone() {
             let parameters = self.input.facts.functions[function as usize].parameters;
             let passed = match call.arguments.len() == parameters as usize {
-                true => self.by_caller(caller, block, call, slot, object),
+                true => self.by_caller(caller, block, call, register, object),
                 false => Passed::Under(BTreeMap::new()),
             };
             all = all.meet(passed);
@@ -262,22 +266,22 @@ impl<'a> PassedTo<'a> {
         caller: FunctionId,
         block: BlockId,
         call: &Call,
-        slot: Slot,
+        register: Register,
         object: ObjectId,
     ) -> Passed {
         // It creates no thread itself.
         let alone = self.alone.at(caller, block, call.point + 1);
-        if alone || self.fresh.passes(call.point, slot as usize) {
+        if alone || self.fresh.passes(call.point, register as usize) {
             return Passed::Owned;
         }
         let nothing = Passed::Under(BTreeMap::new());
-        let Some(address) = operand(call.arguments[slot as usize]) else { return nothing };
+        let Some(address) = operand(call.arguments[register as usize]) else { return nothing };
         let Some(places) = self.places_in(caller, address, object) else { return nothing };
         if places.is_empty() {
             return Passed::Owned;
         }
         let held = self.input.locksets.passed(call.point);
-        let held = held.and_then(|held| held.get(slot as usize)).cloned().unwrap_or_default();
+        let held = held.and_then(|held| held.get(register as usize)).cloned().unwrap_or_default();
         let passed = self.seen(caller, call.point, address, object, &places, &held);
         match passed {
             Passed::Under(locks)
@@ -334,11 +338,11 @@ impl<'a> PassedTo<'a> {
         address: Operand,
         object: ObjectId,
     ) -> Option<Passed> {
-        let (slot, bytes) = match self.body(function).origin(address)? {
+        let (register, bytes) = match self.body(function).origin(address)? {
             Origin::Last => return Some(Passed::Owned),
-            Origin::Parameter(slot, bytes) => (slot, bytes),
+            Origin::Parameter(register, bytes) => (register, bytes),
         };
-        let mut passed = self.known.get(&(function, slot, object))?.clone();
+        let mut passed = self.known.get(&(function, register, object))?.clone();
         if let Passed::Under(locks) = &mut passed {
             if !self.input.locksets.keeps(point) {
                 locks.clear();
@@ -346,12 +350,14 @@ impl<'a> PassedTo<'a> {
             // Of an array, what is known of one element says nothing of the next one.
             let (_, stride) = self.input.sharing.points_to.extent(object);
             let inside = stride == 0
-                || self.places_in(function, Operand::Slot(slot), object).is_some_and(|places| {
-                    places.iter().all(|place| {
-                        let at = place.offset.map(|offset| offset as i64 + bytes);
-                        at.is_some_and(|at| (0..i64::from(stride)).contains(&at))
-                    })
-                });
+                || self.places_in(function, Operand::Register(register), object).is_some_and(
+                    |places| {
+                        places.iter().all(|place| {
+                            let at = place.offset.map(|offset| offset as i64 + bytes);
+                            at.is_some_and(|at| (0..i64::from(stride)).contains(&at))
+                        })
+                    },
+                );
             if !inside {
                 locks.retain(|guard, _| matches!(guard, Guard::Global(..)));
             }
@@ -368,7 +374,7 @@ fn body<'a>(input: &'a Input<'a>, function: FunctionId) -> Body<'a> {
     let mut last = BTreeSet::new();
     if drops_last(&it.name) {
         for step in steps() {
-            if let Step::Load { address: Value::Slot(0), parts, .. } = step {
+            if let Step::Load { address: Value::Register(0), parts, .. } = step {
                 last.extend(parts.iter().filter(|part| part.offset == 0).map(|part| part.value));
             }
         }
@@ -388,8 +394,8 @@ fn body<'a>(input: &'a Input<'a>, function: FunctionId) -> Body<'a> {
         }
         for (number, &argument) in call.arguments.iter().enumerate() {
             let origin = operand(argument).and_then(|value| body.origin(value));
-            if let Some(Origin::Parameter(slot, _)) = origin {
-                body.passes.push((slot, call, number));
+            if let Some(Origin::Parameter(register, _)) = origin {
+                body.passes.push((register, call, number));
             }
         }
     }
@@ -399,7 +405,7 @@ fn body<'a>(input: &'a Input<'a>, function: FunctionId) -> Body<'a> {
 /// A value as an operand; `None`: nothing is known of it.
 fn operand(value: Value) -> Option<Operand> {
     match value {
-        Value::Slot(slot) => Some(Operand::Slot(slot)),
+        Value::Register(register) => Some(Operand::Register(register)),
         Value::Global(id, offset) => Some(Operand::Global(id, Some(offset))),
         Value::Function(function) => Some(Operand::Function(function)),
         Value::Number(_) => Some(Operand::Nothing),

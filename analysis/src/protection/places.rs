@@ -1,7 +1,7 @@
 //! Where an access goes: objects, and the bytes of them.
 
 use crate::facts::flow::{Flow, Step, Value};
-use crate::facts::{Facts, FunctionId, Operand, Slot};
+use crate::facts::{Facts, FunctionId, Operand, Register};
 use crate::points_to::{Kind, ObjectId, PointsTo};
 use std::collections::HashMap;
 
@@ -17,17 +17,17 @@ pub struct Place {
     pub offset: Option<u64>,
 }
 
-/// By slot: the address that it is so many bytes behind.
-pub type Offsets = HashMap<Slot, (Value, i64)>;
+/// By register: the address that it is so many bytes after.
+pub type Offsets = HashMap<Register, (Value, i64)>;
 
 /// What a function computes so. O(steps).
 pub fn offsets(flow: &Flow) -> Offsets {
     let steps = flow.blocks.iter().flat_map(|block| &block.steps);
     let offset = |step: &Step| match *step {
-        Step::Same(slot, from) | Step::Narrow { result: slot, from, bits: 64.., .. } => {
-            Some((slot, (from, 0)))
+        Step::Same(register, from) | Step::Narrow { result: register, from, bits: 64.., .. } => {
+            Some((register, (from, 0)))
         }
-        Step::Offset(slot, from, bytes) => Some((slot, (from, bytes))),
+        Step::Offset(register, from, bytes) => Some((register, (from, bytes))),
         _ => None,
     };
     steps.filter_map(offset).collect()
@@ -59,26 +59,26 @@ impl<'a> Places<'a> {
 
     /// Where an address may be; `None` if nothing is known of it.
     ///
-    /// Points-to analysis tells only words apart; what is so many bytes behind a word is known by
+    /// Points-to analysis tells only words apart; what is so many bytes after a word is known by
     /// the steps that compute it.
     pub fn at(&self, address: Operand) -> Option<Vec<Place>> {
         match address {
             Operand::Nothing | Operand::Function(_) => Some(Vec::new()),
             Operand::Global(id, offset) => Some(self.in_global(id, offset)),
-            Operand::Slot(mut slot) => {
-                let all = self.places(slot, 0)?;
+            Operand::Register(mut register) => {
+                let all = self.places(register, 0)?;
                 let mut behind = 0;
                 let mut best = all;
                 for _ in 0..DEEPEST {
                     if best.iter().all(|place| place.offset.is_some()) {
                         break;
                     }
-                    let Some(&(from, bytes)) = self.offsets.get(&slot) else { break };
+                    let Some(&(from, bytes)) = self.offsets.get(&register) else { break };
                     behind += bytes;
                     match from {
-                        Value::Slot(from) => {
-                            slot = from;
-                            let Some(places) = self.places(slot, behind) else { break };
+                        Value::Register(from) => {
+                            register = from;
+                            let Some(places) = self.places(register, behind) else { break };
                             best = places;
                         }
                         Value::Global(id, offset) => {
@@ -99,8 +99,8 @@ impl<'a> Places<'a> {
         vec![Place { object, offset }]
     }
 
-    fn places(&self, slot: Slot, behind: i64) -> Option<Vec<Place>> {
-        let locations = self.points_to.locations(self.function, slot)?;
+    fn places(&self, register: Register, behind: i64) -> Option<Vec<Place>> {
+        let locations = self.points_to.locations(self.function, register)?;
         let mut places: Vec<Place> = locations
             .into_iter()
             .filter(|location| !matches!(self.points_to.kind(location.object), Kind::Function(_)))

@@ -1,7 +1,7 @@
 //! Which sync models a build uses, as cargo-lockred tells the shim through cargo and rustc: in
 //! environment variables.
 
-use lockred_trace::models::{DISTRUSTED, FILES};
+use lockred_protocol::models::{DISTRUSTED, FILES};
 use std::path::PathBuf;
 
 /// A package that the program is made of.

@@ -2,7 +2,7 @@
 
 use super::rule::{Kind, Rule};
 use super::version::is_version;
-use lockred_trace::hooks::Act;
+use lockred_protocol::hooks::Act;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -104,11 +104,11 @@ pub fn read(path: &Path) -> Result<Model, String> {
 /// When it is malformed.
 pub fn parse(text: &str, file: &str) -> Result<Model, String> {
     let model: Model = toml::from_str(text).map_err(|error| {
-        let told = error.to_string();
-        let told = told.trim_end();
+        let reported = error.to_string();
+        let reported = reported.trim_end();
         match error.span().and_then(|span| rule_at(text, span.start)) {
-            Some(name) => format!("{file}: rule `{name}`: {told}"),
-            None => format!("{file}: {told}"),
+            Some(name) => format!("{file}: rule `{name}`: {reported}"),
+            None => format!("{file}: {reported}"),
         }
     })?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -198,9 +198,9 @@ mod tests {
             (rule("class", "until='1'\nclass"), "`1` is no version"),
             (rule("", "") + &rule("", ""), "another rule of this name"),
         ] {
-            let told = error(&rules);
-            assert!(told.starts_with("dir/mine.toml: rule `x`: "), "{told}");
-            assert!(told.contains(expected), "{told}");
+            let reported = error(&rules);
+            assert!(reported.starts_with("dir/mine.toml: rule `x`: "), "{reported}");
+            assert!(reported.contains(expected), "{reported}");
         }
         let second = error(&(rule("", "") + &rule("'x'\nfunction=['a::f']", "'y'")));
         assert!(second.starts_with("dir/mine.toml: rule `y`: TOML parse error"), "{second}");

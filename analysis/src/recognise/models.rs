@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_and_doubled_libraries_are_told() {
+    fn unknown_and_doubled_libraries_are_reported() {
         let directory = tempfile::tempdir().unwrap();
         let mine = file(&directory, "mine.toml", MINE);
         let error = Models::chosen(&choice(std::slice::from_ref(&mine), &["mime"])).unwrap_err();

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rule_does_not_find_is_told() {
+    fn what_a_rule_does_not_find_is_reported() {
         let nothing =
             |function: &str| Some(format!("rule `x`: nothing in `{function}` is what it names"));
         assert_eq!(objection("l::Lock::unlock", "cmpxchg"), nothing("l::Lock::unlock"));

@@ -7,7 +7,7 @@
 use super::file::Model;
 use super::path::is_of_std;
 use super::rule::{Kind, Rule, fits};
-use lockred_trace::hooks::Class;
+use lockred_protocol::hooks::Class;
 use std::collections::{BTreeSet, HashSet};
 
 /// What the rules of models match in a program, each for itself.

@@ -1,7 +1,7 @@
 //! One rule of a sync model: which atomic instructions it matches, and what they then are.
 
 use super::types;
-use lockred_trace::hooks::{Class, How, RmwOp, Test};
+use lockred_protocol::hooks::{Class, How, RmwOp, Test};
 use serde::Deserialize;
 use std::collections::HashSet;
 
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_is_the_function_behind_the_wrappers() {
+    fn the_owner_is_the_function_after_the_wrappers() {
         let rule = rule(
             "name='x'\nfunction=['a::Mutex::lock']\ninstruction=['cmpxchg']\nclass='lock'\nwhy='.'",
         );

@@ -147,7 +147,7 @@ fn without_tests(tokens: Vec<&str>) -> Vec<&str> {
     kept
 }
 
-/// The place behind the braces that open at a place; the next one if none do.
+/// The place after the braces that open at a place; the next one if none do.
 pub fn behind_braces(tokens: &[&str], open: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(open) {

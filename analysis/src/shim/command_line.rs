@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_output_is_told() {
+    fn a_missing_output_is_reported() {
         assert!(CommandLine::parse(["a.o".into()]).unwrap_err().contains("-o"));
     }
 }

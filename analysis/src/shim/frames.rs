@@ -1,11 +1,11 @@
-//! The table of frames: where in the frame of each function variables lie, as LLVM tells it when it
-//! has generated the code.
+//! The table of frames: where in the frame of each function variables lie, as LLVM reports it when
+//! it has generated the code.
 //!
-//! A search over states needs it to know what else is in a frame ([`lockred_trace::frames`]).
+//! A search over states needs it to know what else is in a frame ([`lockred_protocol::frames`]).
 
 use crate::llvm::{Context, Module};
-use lockred_trace::frames::{self, Frame, Variable};
-use lockred_trace::hooks::TEXT_SECTION;
+use lockred_protocol::frames::{self, Frame, Variable};
+use lockred_protocol::hooks::TEXT_SECTION;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::HashMap;
 use std::fs;
@@ -13,8 +13,8 @@ use std::path::Path;
 
 /// Makes the table of the functions in an object file from what LLVM said of them. A function whose
 /// frame is not known to the byte is not in it.
-pub fn table(told: &[String], object: &Path) -> Result<Vec<u8>, String> {
-    let layouts: HashMap<&str, Layout> = told.iter().filter_map(|text| layout(text)).collect();
+pub fn table(reported: &[String], object: &Path) -> Result<Vec<u8>, String> {
+    let layouts: HashMap<&str, Layout> = reported.iter().filter_map(|text| layout(text)).collect();
     let bytes = fs::read(object).map_err(|e| format!("cannot read {}: {e}", object.display()))?;
     let broken = |e| format!("cannot read {}: {e}", object.display());
     let file = object::File::parse(&*bytes).map_err(broken)?;
@@ -55,7 +55,7 @@ struct Layout {
     variables: Vec<Variable>,
 }
 
-/// The function that LLVM tells of, and its frame. `None` where there is something that is not
+/// The function that LLVM reports, and its frame. `None` where there is something that is not
 /// understood.
 fn layout(text: &str) -> Option<(&str, Layout)> {
     let mut lines = text.lines().map(str::trim);

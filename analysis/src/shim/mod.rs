@@ -23,7 +23,7 @@ use crate::plan::Rules;
 use crate::recognise::{self, Choice, Models};
 use command_line::CommandLine;
 use inputs::Inputs;
-use lockred_trace::models::{CHECK, SOURCES};
+use lockred_protocol::models::{CHECK, SOURCES};
 pub use prepare::{STD_BITCODE, prepare};
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
         return Models::chosen(&Choice::from_environment()?).map(|_| ());
     }
     if arguments.first().is_some_and(|a| a == SOURCES) {
-        return tell_sources(&arguments[1..]);
+        return report_sources(&arguments[1..]);
     }
     let line = CommandLine::parse(arguments)?;
     let mut timings = Timings::start();
@@ -68,7 +68,7 @@ pub fn run(arguments: Vec<String>, home: &Path) -> Result<(), String> {
 
 /// Prints the packages of which the built-in models speak, a line each with the oldest version; or
 /// the hash of the sources of one.
-fn tell_sources(arguments: &[String]) -> Result<(), String> {
+fn report_sources(arguments: &[String]) -> Result<(), String> {
     let models = Models::built_in();
     match arguments {
         [] => models.packages().for_each(|(name, since)| println!("{name} {since}")),
@@ -159,14 +159,14 @@ fn link_instrumented(
     }
     let scratch = scratch(line)?;
     let object = scratch.path().join("program.o");
-    Codegen::tell_frames();
+    Codegen::report_frames();
     let codegen = Codegen::new(Relocation::Fixed)?;
     codegen.write_object(&program, &object)?;
     timings.phase("generate code");
     let frames = scratch.path().join("frames.o");
     let table = frames::table(&Codegen::take_frames(), &object)?;
     codegen.write_object(&frames::module(context, &table), &frames)?;
-    timings.phase("tell of frames");
+    timings.phase("report frames");
     let runtime = home.join(RUNTIME);
     if !runtime.is_file() {
         return Err(format!("there is no {}; run `cargo lockred setup`", runtime.display()));
@@ -184,8 +184,8 @@ fn dump(variable: &str, text: impl FnOnce() -> String) -> Result<(), String> {
     fs::write(&path, text()).map_err(|e| format!("cannot write {}: {e}", path.to_string_lossy()))
 }
 
-/// A temporary directory beside the output, so that a full or read-only disk is told of the place
-/// that matters.
+/// A temporary directory beside the output, so that a full or read-only disk is reported with the
+/// place that matters.
 fn scratch(line: &CommandLine) -> Result<tempfile::TempDir, String> {
     let parent = match line.output.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -3,7 +3,7 @@
 
 use super::command_line::{Argument, CommandLine};
 use crate::recognise::Package;
-use lockred_trace::models::PACKAGE;
+use lockred_protocol::models::PACKAGE;
 use std::fs;
 use std::io::ErrorKind;
 

@@ -38,7 +38,7 @@ impl Timings {
         }
     }
 
-    /// Tells what was asked for.
+    /// Prints what was asked for.
     pub fn report(&self) {
         let Some(place) = &self.wanted else { return };
         let total: f64 = self.phases.iter().map(|phase| phase.seconds).sum();

@@ -2,7 +2,7 @@
 //! round.
 
 use crate::llvm::{Instruction, Value};
-use lockred_trace::hooks::Test;
+use lockred_protocol::hooks::Test;
 
 /// What a word is compared with.
 #[derive(Clone, Copy, Debug)]

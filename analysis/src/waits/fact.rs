@@ -2,7 +2,7 @@
 
 use super::condition::{Condition, Operand};
 use crate::llvm::{Block, Instruction, Predicate, Shape, TypeKind, Value};
-use lockred_trace::hooks::Test;
+use lockred_protocol::hooks::Test;
 use std::collections::HashMap;
 
 /// What is known of a value.

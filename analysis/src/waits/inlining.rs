@@ -24,8 +24,8 @@ pub fn inline_into_loops(
         ["alwaysinline", "noinline", "cold", "optnone"].map(Attribute::named);
     let Some(always) = always else { return Ok(()) };
     let is_left = |function: Function| {
-        let told = [never, cold, none].into_iter().flatten();
-        told.into_iter().any(|attribute| function.has(attribute))
+        let reported = [never, cold, none].into_iter().flatten();
+        reported.into_iter().any(|attribute| function.has(attribute))
             || calls::is_known(&function.name())
             || stays(function)
     };

@@ -2,12 +2,12 @@
 //! waits until it would not.
 //!
 //! `while lock.swap(true, Acquire) { spin_loop() }` goes round as long as the word is 1, and such a
-//! round does nothing. So the swap is told to the runtime with an await, as a sync model would: it
-//! is executed only when the word is not 1. What others see, and what the thread does in the end,
-//! is then the same as in the execution in which it was not scheduled until it had its way.
+//! round does nothing. So the swap is reported to the runtime with an await, as a sync model would:
+//! it is executed only when the word is not 1. What others see, and what the thread does in the
+//! end, is then the same as in the execution in which it was not scheduled until it had its way.
 //!
 //! For each atomic operation X that no sync model knows, the conditions are looked at that the code
-//! behind X asks of the word that X found. Say that one of them holds (*the word is bad*); [`walk`]
+//! after X asks of the word that X found. Say that one of them holds (*the word is bad*); [`walk`]
 //! follows control from X under this assumption. X waits until the word is good if
 //! 1. X itself changes nothing when the word is bad: it is a load, a compare-exchange that then
 //!    fails, an exchange or a bitwise update that then leaves the word as it is (the word of an
@@ -34,7 +34,7 @@
 //!   reached for the first time (rule 3 asks for that), and from then on the thread releases
 //!   nothing: whoever writes that memory while the thread waits races with that first read. So the
 //!   memory is the same in all rounds, too. X's own look at the word, which may race with a plain
-//!   write or with the deallocation, is told to the race detector when the thread comes to X
+//!   write or with the deallocation, is reported to the race detector when the thread comes to X
 //!   (`looks` in the runtime), as an atomic read that orders nothing; of an exchange or a bitwise
 //!   update, as a write.
 //! - *Weak memory.* A stale bad value makes another round; a stale good value is a good one of an
@@ -53,7 +53,7 @@ use crate::recognise::{demangle, path_of};
 pub use calls::Calls;
 pub use condition::{Condition, Operand};
 pub use inlining::inline_into_loops;
-use lockred_trace::hooks::{RmwOp, Test};
+use lockred_protocol::hooks::{RmwOp, Test};
 use same::Rounds;
 use std::collections::{HashMap, HashSet};
 use walk::Walk;

@@ -118,7 +118,7 @@ impl<'a> Rounds<'a> {
         true
     }
 
-    /// Whether a value of the round is needed behind the operation, as it was when that was
+    /// Whether a value of the round is needed after the operation, as it was when that was
     /// reached.
     fn is_needed(&self, at: Instruction) -> bool {
         let users = at.value().users().into_iter().filter_map(Value::as_instruction);

@@ -1,4 +1,4 @@
-//! A look at a word and the compare-exchange behind it, as one step: `loop { let n =
+//! A look at a word and the compare-exchange after it, as one step: `loop { let n =
 //! word.load(Relaxed); if n & 1 == 0 && word.compare_exchange(n, n | 1, Acquire, Relaxed).is_ok() {
 //! break } }`.
 //!

@@ -6,7 +6,7 @@ use super::condition::{Condition, Operand};
 use super::fact::{Fact, Facts, Look};
 use super::same::are_alike;
 use crate::llvm::{Block, Flow, Instruction, Opcode, Shape, Value};
-use lockred_trace::hooks::Test;
+use lockred_protocol::hooks::Test;
 use std::collections::HashSet;
 
 /// Instructions that one walk looks at.
@@ -61,7 +61,7 @@ impl<'a> Walk<'a> {
         Self { from, to, bits, bad, passes_atomics: true, calls, round, asked, steps }
     }
 
-    /// The conditions of the word, and their opposites, that are asked for behind an operation.
+    /// The conditions of the word, and their opposites, that are asked for after an operation.
     pub fn asked(at: Instruction, bits: u64, calls: &'a mut Calls) -> Vec<Condition> {
         let mut walk = Self::new((at, at), bits, None, calls);
         walk.run(Look::Bad);
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
             && are_alike(at.address(), self.from.address(), self.calls)
     }
 
-    /// Whether all ways behind another look at the word lead to the operation, or, when it is bad,
+    /// Whether all ways after another look at the word lead to the operation, or, when it is bad,
     /// back to that look.
     fn look(&mut self, at: Instruction, place: Place) -> bool {
         if let Some((_, found)) = place.looks.iter().find(|(look, _)| *look == at) {
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Goes on behind the end of a block.
+    /// Goes on after the end of a block.
     fn leave(&mut self, at: Instruction, place: Place) -> bool {
         let bad = self.bad.clone();
         let mut ways: Vec<Block> = match at.flow() {

@@ -3,8 +3,8 @@
 use crate::summary_of;
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::addresses::{Addresses, Followed};
-use lockred_trace::plan::Reason;
+use lockred_protocol::addresses::{Addresses, Followed};
+use lockred_protocol::plan::Reason;
 
 /// What is counted in a program whose `main` calls `f`.
 fn counted(rules: Rules, body: &str) -> Addresses {

@@ -1,7 +1,7 @@
 //! What is believed of functions outside of the program: which addresses they keep, give and call.
 
 use crate::sharing::{STORE, body, reason_of};
-use lockred_trace::plan::Reason;
+use lockred_protocol::plan::Reason;
 
 /// Functions outside, and functions of the program that they are given.
 const DECLARED: &str = "declare i32 @pthread_join(i64, ptr)

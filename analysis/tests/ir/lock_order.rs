@@ -1,11 +1,11 @@
-//! In which order locks may be acquired, and which circles there are in that.
+//! In which order locks may be acquired, and which cycles there are in that.
 
 use crate::whole_of;
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::lock_order::{Kind, LockOrder};
-use lockred_trace::plan::Flaw;
-use lockred_trace::section::Section as _;
+use lockred_protocol::lock_order::{Kind, LockOrder};
+use lockred_protocol::plan::Flaw;
+use lockred_protocol::section::Section as _;
 use std::collections::HashSet;
 
 /// A lock that the sync models know, guards of it as Rust makes them, and a `main` that starts
@@ -111,7 +111,7 @@ fn nestings(order: &LockOrder) -> Vec<String> {
 }
 
 fn kinds(order: &LockOrder) -> Vec<Kind> {
-    order.circles.iter().map(|circle| circle.kind).collect()
+    order.cycles.iter().map(|cycle| cycle.kind).collect()
 }
 
 /// Two threads that run these.
@@ -126,12 +126,12 @@ const AB: &str = "call void @both(ptr @a, ptr @b)";
 const BA: &str = "call void @both(ptr @b, ptr @a)";
 
 #[test]
-fn two_orders_are_a_circle_and_one_is_none() {
-    let circle = threads(AB, BA);
-    assert!(circle.known);
-    assert_eq!(nestings(&circle), ["a b", "b a"]);
-    assert_eq!(kinds(&circle), [Kind::Circle]);
-    let [one, two] = [0, 1].map(|at| &circle.nestings[circle.circles[0].nestings[at] as usize]);
+fn two_orders_are_a_cycle_and_one_is_none() {
+    let cycle = threads(AB, BA);
+    assert!(cycle.known);
+    assert_eq!(nestings(&cycle), ["a b", "b a"]);
+    assert_eq!(kinds(&cycle), [Kind::Cycle]);
+    let [one, two] = [0, 1].map(|at| &cycle.nestings[cycle.cycles[0].nestings[at] as usize]);
     assert_ne!(one.threads, two.threads);
     assert_eq!(one.threads.len(), 1);
     let same = threads(AB, AB);
@@ -189,11 +189,11 @@ fn a_gate_keeps_threads_apart() {
         )
     };
     assert_eq!(kinds(&threads(&gated(AB), &gated(BA))), [Kind::Gated]);
-    assert_eq!(kinds(&threads(&gated(AB), BA)), [Kind::Circle]);
+    assert_eq!(kinds(&threads(&gated(AB), BA)), [Kind::Cycle]);
 }
 
 #[test]
-fn what_one_thread_does_alone_is_told_as_that() {
+fn what_one_thread_does_alone_is_reported_as_that() {
     let order = order(&format!(
         "define internal void @first(ptr %p) {{ ret void }}
          define internal void @second(ptr %p) {{ ret void }}
@@ -222,7 +222,7 @@ fn blocks_of_the_heap_are_told_apart_by_their_allocation_and_by_place() {
 }
 
 #[test]
-fn calls_by_pointer_and_circles_of_calls_are_followed() {
+fn calls_by_pointer_and_cycles_of_calls_are_followed() {
     let order = threads(
         "%x = alloca ptr
          call void @lock(ptr %x, ptr @a)
@@ -313,8 +313,8 @@ fn what_a_thread_runs_beside_unseen_others_is_not_said_to_be_alone() {
         )
     };
     assert_eq!(kinds(&order(&text(""))), [Kind::OneThread]);
-    assert_eq!(kinds(&order(&text("call void @f()"))), [Kind::Circle]);
-    assert_eq!(kinds(&order(&text("call void @keeps(ptr @given)"))), [Kind::Circle]);
+    assert_eq!(kinds(&order(&text("call void @f()"))), [Kind::Cycle]);
+    assert_eq!(kinds(&order(&text("call void @keeps(ptr @given)"))), [Kind::Cycle]);
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn locks_that_a_model_says_are_innermost_are_left_out() {
     };
     let innermost = order("parking_lot_core::word_lock::WordLock");
     assert_eq!(nestings(&innermost), ["a b", "b a"]);
-    assert_eq!((innermost.left_out.len(), kinds(&innermost)), (1, vec![Kind::Circle]));
+    assert_eq!((innermost.left_out.len(), kinds(&innermost)), (1, vec![Kind::Cycle]));
     let any = order("parking_lot::raw_mutex::RawMutex");
     assert_eq!(nestings(&any), ["a b", "b a", "table a", "table b"]);
     assert!(any.left_out.is_empty());
@@ -467,7 +467,7 @@ fn a_tag_is_the_same_where_it_is_asked_again() {
 }
 
 #[test]
-fn a_lock_that_is_taken_twice_is_told() {
+fn a_lock_that_is_taken_twice_is_reported() {
     let twice = threads("call void @both(ptr @a, ptr @a)", "");
     assert_eq!((nestings(&twice), kinds(&twice)), (vec!["a a".to_owned()], vec![Kind::SameKind]));
     assert!(twice.nestings.iter().all(|nesting| nesting.sure));

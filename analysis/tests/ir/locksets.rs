@@ -3,10 +3,10 @@
 use crate::whole_of;
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::plan::Flaw;
+use lockred_protocol::plan::Flaw;
 
 /// Functions of a library that the sync models know, and what Rust makes of guards. A guard is a
-/// pointer to the mutex; the data is 8 bytes behind that.
+/// pointer to the mutex; the data is 8 bytes after that.
 const LIBRARY: &str = r#"
 @mutex = internal global [16 x i8] zeroinitializer
 @flag = internal global i1 false
@@ -55,12 +55,12 @@ define void @caller(ptr %m, i1 %c) {
 "#;
 
 /// Calls of the hook before the only store of 77 in a program, and the lock that each says is held.
-fn told(flaw: Option<Flaw>, text: &str) -> Vec<String> {
+fn reported(flaw: Option<Flaw>, text: &str) -> Vec<String> {
     let rules = Rules { checked: true, flaw, ..Rules::default() };
     let whole = whole_of(text, Program { rules, ..Program::default() });
     let store = whole.rfind("store i64 77").unwrap_or_else(|| panic!("{whole}"));
-    // Locks are told behind what is said of the access before, and in front of what is said of this
-    // one.
+    // Locks are reported after what is said of the access before, and in front of what is said of
+    // this one.
     let claim = whole[..store].rfind("call void @__lr_claim(").unwrap();
     let before = whole[..claim].rfind(" @__lr_claim(").unwrap_or_default();
     let before = before.max(whole[..claim].rfind("define ").unwrap_or_default());
@@ -78,7 +78,7 @@ fn body(body: &str) -> String {
 
 /// How many locks are known to be held at the store.
 fn held(text: &str) -> usize {
-    told(None, &body(text)).len()
+    reported(None, &body(text)).len()
 }
 
 const LOCK: &str = "call void @lock(ptr %guard, ptr %m)";
@@ -90,8 +90,8 @@ fn data_beside_a_lock_is_accessed_under_it_until_its_guard_is_dropped() {
     assert_eq!(held(&format!("{LOCK}\n{SET}\n{DROP}\n ret void")), 1);
     assert_eq!(held("%d = getelementptr i8, ptr %m, i64 8\n store i64 77, ptr %d\n ret void"), 0);
     let text = format!("{LOCK}\n{DROP}\n{SET}\n ret void");
-    assert_eq!(told(None, &body(&text)).len(), 0);
-    assert_eq!(told(Some(Flaw::LocksStayHeld), &body(&text)).len(), 1);
+    assert_eq!(reported(None, &body(&text)).len(), 0);
+    assert_eq!(reported(Some(Flaw::LocksStayHeld), &body(&text)).len(), 1);
     // It is handed to a function of its own.
     assert_eq!(
         held(&format!(
@@ -144,7 +144,7 @@ fn guards_are_moved_and_kept_in_options() {
              y: br label %end
              end: ret void"
         ));
-        told(None, &text).len()
+        reported(None, &text).len()
     };
     assert_eq!(calm(near), 1);
 }
@@ -204,7 +204,7 @@ fn what_may_be_given_back_is_not_held() {
 #[test]
 fn locks_of_global_variables_are_known_wherever_data_lies() {
     let lock = "call void @\"parking_lot::raw_mutex::RawMutex::lock\"(ptr @mutex)";
-    let calls = told(None, &body(&format!("{lock}\n call void @set(ptr @shared)\n ret void")));
+    let calls = reported(None, &body(&format!("{lock}\n call void @set(ptr @shared)\n ret void")));
     assert!(calls.len() == 1 && calls[0].contains("@mutex"), "{calls:?}");
     // Another caller does not hold it.
     let others = format!("call void @set(ptr %m)\n{lock}\n call void @set(ptr @shared)\n ret void");
@@ -232,12 +232,12 @@ fn unwinding_drops_guards_as_it_is_written() {
         call void @_Unwind_RaiseException(ptr null)
         unreachable }
         declare void @_Unwind_RaiseException(ptr)";
-    let count = |cleanup| told(None, &format!("{}\n{throws}", body(&own(cleanup)))).len();
+    let count = |cleanup| reported(None, &format!("{}\n{throws}", body(&own(cleanup)))).len();
     assert_eq!([count(""), count(DROP)], [1, 0]);
 }
 
 #[test]
-fn the_address_of_the_lock_is_told() {
+fn the_address_of_the_lock_is_reported() {
     let text = body(&format!("{LOCK}\n{SET}\n{DROP}\n ret void"));
     let rules = Rules { checked: true, ..Rules::default() };
     let whole = whole_of(&text, Program { rules, ..Program::default() });
@@ -264,7 +264,7 @@ fn what_is_read_from_a_variable_again_is_the_same_address() {
             %p = load ptr, ptr @any
             store ptr %p, ptr %v
             ret void }";
-        told(None, &format!("{}\n{fills}", body(&text))).len()
+        reported(None, &format!("{}\n{fills}", body(&text))).len()
     };
     assert_eq!(twice(""), 1);
     assert_eq!(twice(fill), 0);

@@ -15,7 +15,7 @@ use lockred_analysis::llvm::Context;
 use lockred_analysis::plan::Rules;
 use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 
 /// Declarations that every sample has.
 const HEAD: &str = r#"
@@ -77,8 +77,8 @@ fn instrumented_by(text: &str, program: Program) -> (String, Summary) {
     (module.print(), summary)
 }
 
-/// The reason that is claimed for the last store of 77 in a program, and whether it is told with a
-/// lock.
+/// The reason that is claimed for the last store of 77 in a program, and whether it is reported
+/// with a lock.
 fn claimed(flaw: Option<Flaw>, text: &str) -> (Reason, bool) {
     let rules = Rules { checked: true, flaw, ..Rules::default() };
     let whole = whole_of(text, Program { rules, ..Program::default() });
@@ -87,8 +87,8 @@ fn claimed(flaw: Option<Flaw>, text: &str) -> (Reason, bool) {
     let arguments = whole[claim..].split_once(')').map(|(call, _)| call).unwrap();
     let code = arguments.rsplit("i32 ").nth(1).unwrap();
     let code: u32 = code.trim_end_matches([',', ' ']).parse().unwrap();
-    let told = whole[claim..store].contains("call void @__lr_protected(");
-    (Reason::from_code(code & 0xff).unwrap(), told)
+    let reported = whole[claim..store].contains("call void @__lr_protected(");
+    (Reason::from_code(code & 0xff).unwrap(), reported)
 }
 
 fn count(text: &str, pattern: &str) -> usize {
@@ -284,7 +284,7 @@ fn memory_intrinsics_are_hooked_as_ranges() {
 }
 
 #[test]
-fn assembly_that_is_a_fence_is_told_as_one_unless_others_can_reach_what_it_updates() {
+fn assembly_that_is_a_fence_is_reported_as_one_unless_others_can_reach_what_it_updates() {
     let fenced = |body: &str| {
         let f = instrumented(&format!("define void @f(ptr %p) {{\n{body}\nret void }}"));
         [count(&f, "@__lr_fence(i32 4, i32"), count(&f, "@__lr_native_call("), count(&f, " asm ")]
@@ -545,10 +545,10 @@ fn libtest_tells_what_a_test_returns() {
           ret void
         }}"
     );
-    let told = |libtest| {
+    let reported = |libtest| {
         let whole = whole_of(&text, Program { libtest, ..Program::default() });
         ["call void @__lr_test_returned(i64 ", "call void @__lr_test_begins()"]
             .map(|call| count(&whole, call))
     };
-    assert_eq!((told(true), told(false)), ([2, 1], [0, 0]));
+    assert_eq!((reported(true), reported(false)), ([2, 1], [0, 0]));
 }

@@ -4,7 +4,7 @@
 use crate::{count, function_f, instrumented, whole_of};
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 
 /// A block of the heap, and what is done with it.
 fn block(body: &str) -> String {
@@ -85,7 +85,7 @@ fn bytes_that_were_told_right_before_are_not_told_again() {
 }
 
 #[test]
-fn what_tells_more_or_comes_behind_a_call_is_told() {
+fn what_tells_more_or_comes_behind_a_call_is_reported() {
     for two in [
         "%a = load i32, ptr %p\n %b = load i64, ptr %p",
         "%a = load i64, ptr %p\n store i64 1, ptr %p",
@@ -96,7 +96,7 @@ fn what_tells_more_or_comes_behind_a_call_is_told() {
          %r = getelementptr i32, ptr %p, i64 %n\n %b = load i64, ptr %r",
         // One of the ways to the second access has no hook.
         "br i1 %c, label %x, label %y\n x: %a = load i64, ptr %p\n br label %y\n y: %b = load i64, ptr %p",
-        // What a loop's first round has told is behind the operation of the next one.
+        // What a loop's first round has reported is after the operation of the next one.
         "br label %x\n x: %b = load i64, ptr %p\n store i64 1, ptr @shared\n br i1 %c, label %x, label %y\n y:",
     ] {
         assert_eq!(hooks(two), 2, "{two}");

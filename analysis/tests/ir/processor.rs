@@ -61,7 +61,7 @@ fn answers_of_cpuid_are_looked_through() {
 }
 
 #[test]
-fn what_native_code_gives_is_told() {
+fn what_native_code_gives_is_reported() {
     let f = instrumented(
         "declare i32 @number()
         declare ptr @pointer()

@@ -3,7 +3,7 @@
 use crate::{claimed, whole_of};
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 
 /// A program whose `main` publishes a block that has a lock at its beginning, has a thread run
 /// `@thread`, and goes on with this. The sync models know the functions of the lock.
@@ -47,8 +47,8 @@ define void @f() {{
 }
 
 fn reason(thread: &str, main: &str) -> Reason {
-    let (reason, told) = claimed(None, &program(thread, main));
-    assert_eq!(told, reason == Reason::Locked);
+    let (reason, reported) = claimed(None, &program(thread, main));
+    assert_eq!(reported, reason == Reason::Locked);
     reason
 }
 
@@ -100,7 +100,7 @@ fn initialising_does_not_count() {
     let text = program("%n = load i64, ptr %data", "");
     let before = text.replace("store i64 5, ptr %data", SET);
     assert_eq!(claimed(None, &before).0, Reason::Unpublished);
-    // In a thread, memory is made, and then told to another one.
+    // In a thread, memory is made, and then given to another one.
     let made = |before: &str, behind: &str| {
         format!(
             "%own = call ptr @make()

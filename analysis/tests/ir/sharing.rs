@@ -3,7 +3,7 @@
 use crate::{claimed, whole_of};
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_trace::plan::{Flaw, Reason};
+use lockred_protocol::plan::{Flaw, Reason};
 
 /// The reason that is claimed for the last store of 77 in a program.
 pub fn reason_of(flaw: Option<Flaw>, text: &str) -> Reason {
@@ -184,7 +184,7 @@ fn what_a_closure_has_captured_is_no_payload_of_its_panic() {
 
 #[test]
 fn ordinary_builds_believe_it() {
-    // Whether the store of 77 asks whether its memory is there, and whether it tells all.
+    // Whether the store of 77 asks whether its memory is there, and whether it reports all.
     let hooks = |without: Vec<Reason>| {
         let rules = Rules { without, ..Rules::default() };
         let whole = whole_of(&body(STORE), Program { rules, ..Program::default() });

@@ -1,9 +1,9 @@
 //! What the link tests share: a back end with a stub runtime, programs built through the shim,
 //! their output.
 
-use lockred_trace::hooks::LIBC_PREFIX;
-use lockred_trace::libc_functions::answered;
-use lockred_trace::sites::{SECTION, Sidecar};
+use lockred_protocol::hooks::LIBC_PREFIX;
+use lockred_protocol::libc_functions::answered;
+use lockred_protocol::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Programs built through the shim, with a stub runtime that does natively what it is told, must
-//! behave as they do without it.
+//! Programs built through the shim, with a stub runtime that does natively what it is asked,
+//! must behave as they do without it.
 
 mod kit;
 
@@ -54,7 +54,7 @@ fn a_program_that_uses_all_of_std_runs_and_every_rule_of_the_std_model_matches()
     let source = kit::programs().join("all_of_std.rs").display().to_string();
     // A site in the user's code with its inlining chain.
     let chain_reaches_main = |site: u32| {
-        let chain: Vec<_> = sidecar.chain(lockred_trace::sites::SiteId(site)).collect();
+        let chain: Vec<_> = sidecar.chain(lockred_protocol::sites::SiteId(site)).collect();
         chain.len() > 2
             && sidecar.string(chain[0].function).starts_with("core::sync::atomic")
             && sidecar.string(chain[chain.len() - 1].function) == "all_of_std::main"

@@ -8,7 +8,7 @@ use lockred_analysis::instrument::{Program, instrument, prepare_user_code};
 use lockred_analysis::llvm::Context;
 use lockred_analysis::promotion::promote;
 use lockred_analysis::recognise::Models;
-use lockred_trace::hooks::How;
+use lockred_protocol::hooks::How;
 
 const EQUAL: u32 = 0;
 const NOT_EQUAL: u32 = 1;
@@ -250,7 +250,7 @@ fn memory_is_read_in_vain_rounds_only_if_it_was_read_before() {
     assert!(awaits(SET, "%a = load i64, ptr %q\n %b = load i64, ptr %q").is_empty());
     let elsewhere = "%r = getelementptr i8, ptr %q, i64 8\n %anew = load i64, ptr %r";
     assert!(awaits(&format!("{read}{SET}"), elsewhere).is_empty());
-    // Read behind the operation, it is not read before that is first reached.
+    // Read after the operation, it is not read before that is first reached.
     let behind = format!("{WORD}{read}%stay = icmp ne i64 %w, 0");
     assert!(awaits(&behind, "").is_empty());
 }
@@ -403,7 +403,7 @@ fn an_inner_loop_must_look_at_the_same_word() {
     assert_eq!(awaits_of(&function("%q, i64 8", "0")).len(), 1);
     assert_eq!(awaits_of(&function("%p, i64 0", "0")).len(), 1);
     assert_eq!(awaits_of(&function("%p, i64 8", "2")).len(), 1);
-    // It may wait for ever behind a look that was bad.
+    // It may wait for ever after a look that was bad.
     let looks_twice = function("%p, i64 8", "2").replace(
         "label %out, label %inner",
         "label %out, label %first

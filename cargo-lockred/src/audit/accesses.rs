@@ -8,15 +8,15 @@ use crate::error::{Error, Result};
 use crate::executable::sidecar;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::lock_order::Told;
+use crate::lock_order::Reported;
 use crate::output::console::Console;
 use crate::output::line;
 use crate::protection;
-use crate::subject::Subject;
-use lockred_trace::addresses::{Addresses, Followed};
-use lockred_trace::lock_order::LockOrder;
-use lockred_trace::plan::{Plan, Reason, Row};
-use lockred_trace::protection::Protection;
+use crate::under_check::UnderCheck;
+use lockred_protocol::addresses::{Addresses, Followed};
+use lockred_protocol::lock_order::LockOrder;
+use lockred_protocol::plan::{Plan, Reason, Row};
+use lockred_protocol::protection::Protection;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -39,7 +39,7 @@ struct Accesses<'a> {
     count: u32,
 }
 
-/// The line of JSON behind those of an executable, of all its accesses.
+/// The line of JSON after those of an executable, of all its accesses.
 #[derive(Serialize)]
 struct Summary<'a> {
     reason: &'static str,
@@ -95,24 +95,24 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
         _ => return Err(Error::usage("accesses are printed as human or json, to stdout")),
     };
     interrupt::listen();
-    let subject = Subject::find(&directory, &options.selection, &console)?;
-    let built = subject.build(&options.selection)?;
-    let choice = Choice { filters: &options.filter.filters, root: &subject.project.root };
+    let under_check = UnderCheck::find(&directory, &options.selection, &console)?;
+    let built = under_check.build(&options.selection)?;
+    let choice = Choice { filters: &options.filter.filters, root: &under_check.project.root };
     let mut text = String::new();
     for built in built.iter().filter(|built| built.kind != "proc-macro") {
         let plan: Plan = sidecar::carried(&built.executable)?;
         let analysis = &options.selection.analysis;
         let names = analysis.finds_order() || analysis.finds_protection();
         let sites = if names { sidecar::read(&built.executable)? } else { Default::default() };
-        let (sidecar, root, target) = (&sites, &*subject.project.root, &*built.label());
+        let (sidecar, root, target) = (&sites, &*under_check.project.root, &*built.label());
         let order: Option<LockOrder> =
             analysis.finds_order().then(|| sidecar::carried(&built.executable)).transpose()?;
-        let order = order.as_ref().map(|order| Told { order, sidecar, root, target });
+        let order = order.as_ref().map(|order| Reported { order, sidecar, root, target });
         let protection: Option<Protection> =
             analysis.finds_protection().then(|| sidecar::carried(&built.executable)).transpose()?;
         let protection = protection.as_ref().map(|protection| {
-            let told = protection::Told { protection, sidecar, root, target };
-            if json { told.json() } else { told.human() }
+            let reported = protection::Reported { protection, sidecar, root, target };
+            if json { reported.json() } else { reported.human() }
         });
         let protection = protection.unwrap_or_default();
         // The last line of JSON is of the whole program.

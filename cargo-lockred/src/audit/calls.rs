@@ -39,7 +39,7 @@ fn has(list: &[String], path: &str) -> bool {
     })
 }
 
-/// What a call of a function outside of the package does; `None` if that is nothing to tell.
+/// What a call of a function outside of the package does; `None` if that is nothing to report.
 pub fn does(path: &str) -> Option<Does> {
     let table = table();
     let lists = [

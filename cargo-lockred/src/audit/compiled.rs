@@ -3,8 +3,8 @@
 use super::source::{Function, Position, Source};
 use crate::error::Result;
 use crate::executable::sidecar;
-use lockred_trace::audit::{Audit, Kind, Order, Way};
-use lockred_trace::sites::{Sidecar, SiteId};
+use lockred_protocol::audit::{Audit, Kind, Order, Way};
+use lockred_protocol::sites::{Sidecar, SiteId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub struct Access {
     pub whole: bool,
     /// Something acquired before.
     pub acquired: bool,
-    /// Something releases behind.
+    /// Something releases after.
     pub released: bool,
 }
 
@@ -207,7 +207,7 @@ impl Compiled {
                 });
             }
         }
-        let held = |held: &lockred_trace::audit::Held| {
+        let held = |held: &lockred_protocol::audit::Held| {
             Some(Held { lock: held.lock.clone(), place: places.of(held.site)? })
         };
         for acquire in &audit.acquires {

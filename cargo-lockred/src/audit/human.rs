@@ -7,7 +7,7 @@ use crate::output::words;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Lines of a list that are told, unless all are wanted.
+/// Lines of a list that are reported, unless all are wanted.
 const MOST: usize = 6;
 
 /// The text of one package.
@@ -193,9 +193,11 @@ impl Page<'_> {
         if !shared.is_empty() {
             self.line(&format!("  {}: {}", shared.join(", "), Class::Shared.text()));
         }
-        let told: BTreeSet<&str> = objects.iter().map(|object| &*object.name).collect();
-        let others =
-            audit.atomics.iter().filter(|it| owner(&it.name) == name && !told.contains(&*it.name));
+        let reported: BTreeSet<&str> = objects.iter().map(|object| &*object.name).collect();
+        let others = audit
+            .atomics
+            .iter()
+            .filter(|it| owner(&it.name) == name && !reported.contains(&*it.name));
         for atomic in others {
             self.line(&format!("  {}", atomic.name));
             self.atomic(atomic);
@@ -355,7 +357,7 @@ impl Page<'_> {
         let codes = codes.into_iter().collect::<Vec<_>>().join(", ");
         let denied = if denied > 0 { format!(", {denied} denied") } else { String::new() };
         self.line(&format!(
-            "{}{denied}; `cargo lockred explain CODE` tells more: {codes}\n",
+            "{}{denied}; `cargo lockred explain CODE` says more: {codes}\n",
             count(findings.len(), "warning"),
         ));
     }

@@ -1,4 +1,4 @@
-//! An audit as lines of JSON: one for each thing, and one for the package behind them.
+//! An audit as lines of JSON: one for each thing, and one for the package after them.
 
 use super::report::{Audit, Seen};
 use serde::Serialize;

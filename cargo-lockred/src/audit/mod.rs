@@ -20,7 +20,7 @@ use crate::build::project::Project;
 use crate::check;
 use crate::cli::audit::AuditOptions;
 use crate::cli::check::CheckOptions;
-use crate::cli::findings::{FindingOptions, Teller};
+use crate::cli::findings::{FindingOptions, Reporter};
 use crate::cli::format::{self, FormatName};
 use crate::error::{Error, Result};
 use crate::executable::sidecar;
@@ -28,11 +28,11 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::output::console::Console;
 use crate::output::style::Style;
-use crate::subject::Subject;
+use crate::under_check::UnderCheck;
 use cargo_metadata::{Package, TargetKind};
 use compiled::Compiled;
 use join::Input;
-use lockred_trace::audit::Line;
+use lockred_protocol::audit::Line;
 use report::Audit;
 use source::Source;
 use std::collections::BTreeSet;
@@ -67,13 +67,13 @@ fn audit(options: &AuditOptions) -> Result<Exit> {
     let console = Console::new(display.color, display.quiet);
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
-    options.findings.told_by(Teller::Audit)?;
+    options.findings.reported_by(Reporter::Audit)?;
     let formats = format::wanted(&options.message_format, false).map_err(Error::usage)?;
     if let Some(other) =
         formats.iter().find(|f| !matches!(f.name, FormatName::Json | FormatName::Sarif))
     {
         return Err(Error::usage(format!(
-            "an audit is told as human, json or sarif, not {:?}",
+            "an audit is reported as human, json or sarif, not {:?}",
             other.name
         )));
     }
@@ -82,10 +82,10 @@ fn audit(options: &AuditOptions) -> Result<Exit> {
         Some(path) => Some(Baseline::read(path, options.findings.write_baseline)?),
         None => None,
     };
-    let mut subject = Subject::find(&directory, selection, &console)?;
-    let sources = Sources::read(&mut subject)?;
-    let built = subject.build(selection)?;
-    let audits = sources.audits(&built, &subject.project.root)?;
+    let mut under_check = UnderCheck::find(&directory, selection, &console)?;
+    let sources = Sources::read(&mut under_check)?;
+    let built = under_check.build(selection)?;
+    let audits = sources.audits(&built, &under_check.project.root)?;
     let programs = built.iter().filter(|built| built.kind != "proc-macro");
     let unmodelled = sidecar::unmodelled(programs.map(|built| &*built.executable))?;
     unmodelled.iter().for_each(|text| console.warning(text));
@@ -100,7 +100,7 @@ fn audit(options: &AuditOptions) -> Result<Exit> {
     for format in &formats {
         let text = match format.name {
             FormatName::Json => json::lines(&audits),
-            _ => sarif::document(&audits, &subject.project.root, known.is_some(), exit),
+            _ => sarif::document(&audits, &under_check.project.root, known.is_some(), exit),
         };
         match &format.file {
             Some(path) => std::fs::write(path, text).map_err(|e| Error::file("write", path, &e))?,
@@ -135,12 +135,12 @@ fn is_audited(kinds: &[TargetKind]) -> bool {
 pub struct Sources(Vec<(Package, Source)>);
 
 impl Sources {
-    /// Those of a subject, which is audited when it is built from now on.
+    /// Those of a project, which is audited when it is built from now on.
     ///
     /// # Errors
-    /// When the shim cannot be told.
-    pub fn read(subject: &mut Subject) -> Result<Self> {
-        let project = &subject.project;
+    /// When the shim cannot be asked.
+    pub fn read(under_check: &mut UnderCheck) -> Result<Self> {
+        let project = &under_check.project;
         let read = |package: &Package| {
             let targets = package.targets.iter().filter(|target| is_audited(&target.kind));
             let source = Source::read(targets.map(|target| target.src_path.as_std_path()));
@@ -149,7 +149,7 @@ impl Sources {
         let sources: Vec<(Package, Source)> = project.packages.iter().map(read).collect();
         let file = project.lockred_directory().join("audit.txt");
         write_if_changed(&file, &lines(project, &sources))?;
-        subject.audit(file);
+        under_check.audit(file);
         Ok(Self(sources))
     }
 
@@ -178,7 +178,7 @@ impl Sources {
     }
 }
 
-/// What the shim is to tell of.
+/// What the shim is to report.
 fn lines(project: &Project, sources: &[(Package, Source)]) -> String {
     let mut lines = BTreeSet::new();
     for (package, source) in sources {
@@ -215,7 +215,7 @@ fn place(package: &str) -> Place {
     Place::new(package, "audit", package, "")
 }
 
-/// Audits with what fails them, and without what is not to be told.
+/// Audits with what fails them, and without what is not to be reported.
 pub fn judged(
     mut audits: Vec<Audit>,
     options: &FindingOptions,
@@ -247,7 +247,7 @@ pub fn note(audits: &[Audit], found: &mut Found) {
     }
 }
 
-/// Writes the baseline, if that is asked for; else tells what of it is stale.
+/// Writes the baseline, if that is asked for; else says what of it is stale.
 fn baseline(
     audits: &[Audit],
     options: &FindingOptions,

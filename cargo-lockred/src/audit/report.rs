@@ -1,7 +1,7 @@
 //! What an audit says: plain data, for people and machines.
 
 use super::source::Position;
-use lockred_trace::codes::WarningKind;
+use lockred_protocol::codes::WarningKind;
 use serde::Serialize;
 
 /// A place, its file relative to the workspace's root.

@@ -182,8 +182,8 @@ fn remove_old_results(home: &Path, current: &Path) {
 }
 
 fn cache_error(doing: &str, path: &Path, error: &io::Error) -> Error {
-    let told = Error::file(doing, path, error).exit(Exit::BuildFailed);
-    told.hint("the back end is kept in the user's cache; XDG_CACHE_HOME names another place")
+    let reported = Error::file(doing, path, error).exit(Exit::BuildFailed);
+    reported.hint("the back end is kept in the user's cache; XDG_CACHE_HOME names another place")
 }
 
 #[cfg(test)]

@@ -112,11 +112,11 @@ fn is_removed(name: &OsStr) -> bool {
     begins(REMOVED) && !begins(KEPT)
 }
 
-/// What to tell of a failed build: the lines from the first error on.
+/// What to report of a failed build: the lines from the first error on.
 fn failure(text: &str) -> Error {
     let start = text.lines().position(|line| line.starts_with("error")).unwrap_or(0);
-    let told: Vec<&str> = text.lines().skip(start).collect();
-    let error = Error::build(format!("the back end cannot be built:\n{}", told.join("\n")));
+    let reported: Vec<&str> = text.lines().skip(start).collect();
+    let error = Error::build(format!("the back end cannot be built:\n{}", reported.join("\n")));
     let network =
         ["failed to download", "Could not resolve host", "failed to get ", "spurious network"];
     if network.iter().any(|sign| text.contains(sign)) {

@@ -11,7 +11,7 @@ use toml::{Table, Value};
 static CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
 /// The packages of the generated workspace.
-const MEMBERS: &[&str] = &["analysis", "runtime", "runtime/search", "runtime/trace"];
+const MEMBERS: &[&str] = &["analysis", "runtime", "runtime/search", "runtime/protocol"];
 
 /// The hash of everything that is carried.
 pub fn fingerprint() -> Fingerprint {

@@ -32,7 +32,7 @@ pub fn of(package: &Package, messages: &Messages, build: &Build<'_>) -> Vec<(Str
     variables
 }
 
-/// What cargo tells of the manifest in `CARGO_PKG_…`.
+/// What cargo says of the manifest in `CARGO_PKG_…`.
 fn of_package(package: &Package) -> Vec<(&'static str, String)> {
     let version = &package.version;
     let text = |value: &Option<String>| value.clone().unwrap_or_default();

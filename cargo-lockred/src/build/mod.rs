@@ -101,8 +101,8 @@ impl Build<'_> {
             .env_remove(wrapper::INNER)
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
-        self.models.tell(&mut command);
-        self.rules.tell(&mut command);
+        self.models.pass_to(&mut command);
+        self.rules.pass_to(&mut command);
         if let Some(inner) = self.configuration.tool("rustc-wrapper") {
             command.env(wrapper::INNER, inner);
         }

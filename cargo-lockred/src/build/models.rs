@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::fingerprint::{self, Fingerprint};
 use cargo_metadata::Package;
-use lockred_trace::models::{CHECK, DISTRUSTED, FILES};
+use lockred_protocol::models::{CHECK, DISTRUSTED, FILES};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -74,7 +74,7 @@ impl Models {
     }
 
     /// Sets, or removes, the variables that the shim reads, on a command that calls it in the end.
-    pub fn tell(&self, command: &mut Command) {
+    pub fn pass_to(&self, command: &mut Command) {
         let files = self.files.iter().map(|file| file.to_string_lossy().into_owned());
         for (variable, lines) in
             [(FILES, files.collect::<Vec<_>>()), (DISTRUSTED, self.distrusted.clone())]
@@ -91,7 +91,7 @@ impl Models {
     /// are built in.
     fn check(&self, shim: &Path) -> Result<()> {
         let mut command = Command::new(shim);
-        self.tell(command.arg(CHECK).stdin(Stdio::null()));
+        self.pass_to(command.arg(CHECK).stdin(Stdio::null()));
         let output =
             command.output().map_err(|e| Error::file("run", shim, &e).exit(Exit::BuildFailed))?;
         if output.status.success() {

@@ -74,8 +74,8 @@ impl Project {
                 .output()
                 .map_err(|e| Error::build(format!("cannot run cargo: {e}")))?;
             if !output.status.success() {
-                let told = cargo_message(&String::from_utf8_lossy(&output.stderr));
-                return Err(Error::usage(format!("there is no package `{name}`: {told}")));
+                let reported = cargo_message(&String::from_utf8_lossy(&output.stderr));
+                return Err(Error::usage(format!("there is no package `{name}`: {reported}")));
             }
         }
         Ok(())

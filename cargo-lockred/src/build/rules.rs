@@ -3,10 +3,10 @@
 use crate::cli::selection::Analysis;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use lockred_trace::audit::AUDIT;
-use lockred_trace::lock_order::LOCK_ORDER;
-use lockred_trace::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
-use lockred_trace::protection::PROTECTION;
+use lockred_protocol::audit::AUDIT;
+use lockred_protocol::lock_order::LOCK_ORDER;
+use lockred_protocol::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
+use lockred_protocol::protection::PROTECTION;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -54,7 +54,7 @@ impl Rules {
         Ok(Self { without, checked, order, protection, flaw, scale_loops, audit: None })
     }
 
-    /// Has programs audited, as a file says ([`lockred_trace::audit::Line`]).
+    /// Has programs audited, as a file says ([`lockred_protocol::audit::Line`]).
     pub fn audit(&mut self, file: PathBuf) {
         self.audit = Some(file);
     }
@@ -79,7 +79,7 @@ impl Rules {
     }
 
     /// Sets, or removes, the variables that the shim reads, on a command that calls it in the end.
-    pub fn tell(&self, command: &mut Command) {
+    pub fn pass_to(&self, command: &mut Command) {
         let [checked, order, protection] =
             [self.checked, self.order, self.protection].map(|set| if set { "1" } else { "" });
         let flaw = self.flaw.unwrap_or_default();

@@ -2,13 +2,13 @@
 //!
 //! An access that nothing protects is confirmed by a data race there, a publishing operation by a
 //! race that a stronger order would have kept from happening, a wait under a lock by a deadlock in
-//! which somebody waits there, a circle of locks as in [`super::circles`]. Otherwise no schedule
-//! shows it: none can, in the tests of its package that were checked, if all their interleavings
-//! were covered; of accesses that is said only where a test was seen to make them to memory that
-//! threads share.
+//! which somebody waits there, a cycle of locks as in [`super::lock_order_cycles`]. Otherwise no
+//! schedule shows it: none can, in the tests of its package that were checked, if all their
+//! interleavings were covered; of accesses that is said only where a test was seen to make them to
+//! memory that threads share.
 
 use super::Target;
-use super::came::{Status, Told, lines};
+use super::confirmation::{Reported, Status, lines};
 use super::outcome::{Ended, Outcome};
 use crate::audit::human;
 use crate::audit::report::{Audit, Finding};
@@ -17,8 +17,8 @@ use crate::lock_order::Line;
 use crate::output::line::json;
 use crate::output::style::Style;
 use crate::report::Report;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::message::Role;
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::message::Role;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ pub struct Audited {
     audits: Vec<Audit>,
     /// As the warnings are.
     shown: Vec<Vec<Shown>>,
-    /// What came of each, once that is told.
+    /// What came of each, once that is reported.
     warned: Vec<Warned>,
     /// By package: its tests that are not covered (yet).
     open: BTreeMap<String, usize>,
@@ -112,8 +112,8 @@ impl Audited {
                 shown.confirmed.insert(outcome.name.clone());
             }
             let mut warnings =
-                outcome.warnings.iter().filter(|told| Some(told.kind) == evidence.warning);
-            if warnings.any(|told| evidence.is_in(&told.rendered.report)) {
+                outcome.warnings.iter().filter(|reported| Some(reported.kind) == evidence.warning);
+            if warnings.any(|reported| evidence.is_in(&reported.rendered.report)) {
                 shown.nested.insert(outcome.name.clone());
             }
             shown.ran |= !evidence.is_access || !evidence.lines.is_disjoint(&ran);
@@ -125,16 +125,16 @@ impl Audited {
         crate::audit::note(&self.audits, found);
     }
 
-    /// The warnings with what came of them, as they were told.
+    /// The warnings with what came of them, as they were reported.
     pub fn warned(&mut self) -> Vec<Warned> {
         std::mem::take(&mut self.warned)
     }
 
     /// What came of all of them.
-    pub fn told(&mut self, style: Style, all: bool) -> Told {
-        let mut told = Told::default();
+    pub fn reported(&mut self, style: Style, all: bool) -> Reported {
+        let mut reported = Reported::default();
         if self.audits.iter().any(|audit| !audit.findings.is_empty()) {
-            told.human = "warnings of the audit, and what came of them:\n".into();
+            reported.human = "warnings of the audit, and what came of them:\n".into();
         }
         for (audit, shown) in self.audits.iter_mut().zip(&self.shown) {
             let covered = self.open.get(&audit.package) == Some(&0);
@@ -147,14 +147,14 @@ impl Audited {
                     _ => Status::NotReached,
                 };
                 finding.denied &= status != Status::Excluded;
-                told.failing += usize::from(finding.denied);
+                reported.failing += usize::from(finding.denied);
                 let tests = match status {
                     Status::Confirmed => &shown.confirmed,
                     _ => &shown.nested,
                 };
-                told.human += &human::warning(finding, style, all);
-                told.human += &format!("    = {}{}\n", status.text(), named(tests));
-                told.json += &json(&WarningLine {
+                reported.human += &human::warning(finding, style, all);
+                reported.human += &format!("    = {}{}\n", status.text(), named(tests));
+                reported.json += &json(&WarningLine {
                     reason: "audit-warning",
                     v: VERSION,
                     package: &audit.package,
@@ -170,7 +170,7 @@ impl Audited {
                 });
             }
         }
-        told
+        reported
     }
 }
 

@@ -10,14 +10,14 @@ use crate::executable::list::Test;
 use crate::output::style::Style;
 use crate::report::render::Stacks;
 use crate::report::table::{self, View};
-use crate::report::{Severity, bug, strands, timing};
+use crate::report::{Severity, bug, thread_flows, timing};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::message::{Bug, Finding, Replay, Warning};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{Task, Time};
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::message::{Bug, Finding, Replay, Warning};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{Task, Time};
 use std::path::PathBuf;
 
 /// Seconds of processor time that a replay may take: it is one execution.
@@ -88,7 +88,7 @@ pub fn reproduce(
     let replay = match replayed(examiner, test, &schedule, (time, seconds)) {
         Ok(Ending::Replayed(replay)) => replay,
         Ok(Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_)) => {
-            return Err(Lost::Ours("a replay was answered by something else".into()));
+            return Err(Lost::Ours("the response to a replay is something else".into()));
         }
         Ok(Ending::Interrupted { .. }) => {
             let reason = format!("a {kind} was found, but its replay was interrupted");
@@ -119,14 +119,14 @@ fn replayed(
     schedule: &Schedule,
     (time, seconds): (Time, f64),
 ) -> Result<Ending> {
-    let mut order = examiner.order(Task::Replay { schedule: schedule.clone() }, test);
-    order.environment.time = time;
+    let mut request = examiner.request(Task::Replay { schedule: schedule.clone() }, test);
+    request.environment.time = time;
     let patience = Patience::of_budget(Some(seconds));
-    session::run(&examiner.launch(test), &order, patience, &mut |_| ())
+    session::run(&examiner.launch(test), &request, patience, &mut |_| ())
 }
 
 /// Whether a replay's bug is the one that was found. Several accesses may race at once: any of
-/// these races is the bug, and the one that the replay tells is reported.
+/// these races is the bug, and the one that the replay reports is shown.
 fn is_same(bug: &Bug, finding: &Finding) -> bool {
     bug.key == finding.key || (bug.kind, finding.kind) == (BugKind::DataRace, BugKind::DataRace)
 }
@@ -192,8 +192,8 @@ pub fn found_bug(
         report.severity = Severity::Error;
         report.notes.push(DENIED.into());
     }
-    let strands = match examiner.options.output.tells_strands() {
-        true => strands::of(replay, found, &report, &examiner.symbols),
+    let thread_flows = match examiner.options.output.needs_thread_flows() {
+        true => thread_flows::of(replay, found, &report, &examiner.symbols),
         false => Vec::new(),
     };
     let mut rendered = examiner.rendered(report, Stacks::User);
@@ -216,7 +216,7 @@ pub fn found_bug(
     }
     let Kept { id, file } = kept;
     let schedule = file.ok();
-    FoundBug { id, fingerprint, known, kind, schedule, size, rendered, strands, timing }
+    FoundBug { id, fingerprint, known, kind, schedule, size, rendered, thread_flows, timing }
 }
 
 /// The warning that a bug cannot be replayed.
@@ -225,7 +225,7 @@ fn unkept(error: &Error) -> String {
     format!("warning: this bug cannot be replayed: {}{hint}", error.message)
 }
 
-/// A warning with all that is known of it: of one that a replay tells more of, what that tells.
+/// A warning with all that is known of it: of one that a replay says more of, what that reports.
 /// `None`, if that does not show it.
 ///
 /// # Errors
@@ -239,9 +239,10 @@ pub fn in_full(examiner: &Examiner<'_>, test: &Test, warning: &Warning) -> Resul
     let sites = |warning: &Warning| -> Vec<_> {
         warning.places.iter().map(|place| (place.role, place.thread, place.site)).collect()
     };
-    let same = |told: &&Warning| told.kind == warning.kind && sites(told) == sites(warning);
-    let told = replay.warnings.iter().find(same);
-    Ok(told.map(|told| Warning { message: warning.message.clone(), ..told.clone() }))
+    let same =
+        |reported: &&Warning| reported.kind == warning.kind && sites(reported) == sites(warning);
+    let reported = replay.warnings.iter().find(same);
+    Ok(reported.map(|reported| Warning { message: warning.message.clone(), ..reported.clone() }))
 }
 
 /// The replay of a finding failed.
@@ -294,8 +295,8 @@ fn keep(
     schedule: Schedule,
     time: Time,
 ) -> Kept {
-    let mut order = examiner.order(Task::Replay { schedule }, test);
-    order.environment.time = time;
+    let mut request = examiner.request(Task::Replay { schedule }, test);
+    request.environment.time = time;
     let built = examiner.built;
     let mut file = ScheduleFile {
         version: FORMAT_VERSION,
@@ -313,7 +314,7 @@ fn keep(
             name: test.name.clone(),
             arguments: test.arguments.clone(),
         },
-        order,
+        request,
         build: KeptBuild {
             directory: examiner.directory.to_owned(),
             selection: examiner.options.selection.clone(),
@@ -321,6 +322,6 @@ fn keep(
             hash: examiner.hash.clone(),
         },
     };
-    let written = schedule_file::write(&examiner.subject.project.schedules(), &mut file);
+    let written = schedule_file::write(&examiner.under_check.project.schedules(), &mut file);
     Kept { id: file.id, file: written }
 }

@@ -3,7 +3,9 @@
 use super::bugs::{self, Lost};
 use super::explore::Explored;
 use super::observed;
-use super::outcome::{DENIED, Ended, FoundWarning, Outcome, Rendered, Told, verdict_without_bugs};
+use super::outcome::{
+    DENIED, Ended, FoundWarning, Outcome, Rendered, Reported, verdict_without_bugs,
+};
 use super::timing::{self, Sifted};
 use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
@@ -17,13 +19,13 @@ use crate::output::style::Style;
 use crate::report::render::{self, Stacks};
 use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};
-use crate::subject::Subject;
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::codes::{AssumptionKind, Verdict, WarningKind};
-use lockred_trace::message::{Assumption, Counts, Exploration, Stop, Unsupported, Warning};
-use lockred_trace::notes::Note;
-use lockred_trace::session::{Order, Task, Time};
-use lockred_trace::sites::SiteId;
+use crate::under_check::UnderCheck;
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::codes::{AssumptionKind, Verdict, WarningKind};
+use lockred_protocol::message::{Assumption, Counts, Exploration, Stop, Unsupported, Warning};
+use lockred_protocol::notes::Note;
+use lockred_protocol::session::{Request, Task, Time};
+use lockred_protocol::sites::SiteId;
 use std::path::Path;
 
 /// Checks the tests of one executable.
@@ -31,7 +33,7 @@ pub struct Examiner<'a> {
     /// The executable.
     pub(super) built: &'a Built,
     /// What it is of.
-    pub(super) subject: &'a Subject,
+    pub(super) under_check: &'a UnderCheck,
     /// How to search.
     pub(super) options: &'a CheckOptions,
     /// Libraries of the workspace's own sync models that it was built with.
@@ -56,13 +58,13 @@ impl Examiner<'_> {
     /// When no session can be made: nothing else could be checked either.
     pub fn examine(&self, test: &Test, explored: Explored) -> Result<Option<Outcome>> {
         match explored {
-            Explored::Answer(answer) => {
-                let mut sifted = match timing::sift(self, test, *answer)? {
+            Explored::Response(response) => {
+                let mut sifted = match timing::sift(self, test, *response)? {
                     Ok(sifted) => sifted,
                     Err(explored) => return self.examine(test, explored),
                 };
                 let assumptions = self.believed.iter().map(|library| believed(library));
-                sifted.answer.exploration.assumptions.extend(assumptions);
+                sifted.response.exploration.assumptions.extend(assumptions);
                 self.judge(test, sifted).map(Some)
             }
             Explored::Interrupted { counts } if counts == Counts::default() => Ok(None),
@@ -75,15 +77,15 @@ impl Examiner<'_> {
         }
     }
 
-    /// The order to explore a test.
-    pub(super) fn exploration(&self, test: &Test) -> Order {
+    /// The request to explore a test.
+    pub(super) fn exploration(&self, test: &Test) -> Request {
         let search = self.search(test);
         let task = Task::Explore {
             strategy: search.strategy(),
             limits: search.limits(),
             keep_going: search.keep_going || self.searches_on(test),
         };
-        self.order(task, test)
+        self.request(task, test)
     }
 
     /// How a test is searched.
@@ -91,7 +93,7 @@ impl Examiner<'_> {
         test.own.as_ref().map_or(&self.options.search, |own| &own.search)
     }
 
-    /// Whether the search goes on behind a bug without being told to: where that may be a known
+    /// Whether the search goes on after a bug without being asked to: where that may be a known
     /// one.
     fn searches_on(&self, test: &Test) -> bool {
         self.options.findings.write_baseline || self.baseline.knows_of(&self.place_of(test))
@@ -124,9 +126,9 @@ impl Examiner<'_> {
         self.search(test).environment().time
     }
 
-    /// An order for a test.
-    pub(super) fn order(&self, task: Task, test: &Test) -> Order {
-        Order {
+    /// A request for a test.
+    pub(super) fn request(&self, task: Task, test: &Test) -> Request {
+        Request {
             version: FORMAT_VERSION,
             task,
             libtest: test.libtest,
@@ -140,12 +142,12 @@ impl Examiner<'_> {
 
     /// The verdict on an exploration.
     fn judge(&self, test: &Test, sifted: Sifted) -> Result<Outcome> {
-        let Sifted { answer, found, timing } = sifted;
-        let exploration = &answer.exploration;
+        let Sifted { response, found, timing } = sifted;
+        let exploration = &response.exploration;
         let mut outcome =
             self.outcome(test, verdict_without_bugs(exploration), Ended::of(&exploration.stop));
         outcome.counts = exploration.counts;
-        outcome.walks = answer.walks;
+        outcome.walks = response.walks;
         outcome.seconds = exploration.seconds;
         outcome.restoring = self.options.search.time_restores.then_some(exploration.restoring);
         outcome.preemptions = exploration.preemptions;
@@ -159,19 +161,19 @@ impl Examiner<'_> {
             let report = warning::computing(place, &self.symbols);
             outcome.computing = Some(self.rendered(report, Stacks::User));
         }
-        let told = |warning: &&Warning| !self.options.findings.allows(warning.kind);
-        for warning in exploration.warnings.iter().filter(told) {
+        let reported = |warning: &&Warning| !self.options.findings.allows(warning.kind);
+        for warning in exploration.warnings.iter().filter(reported) {
             if let Some(warning) = bugs::in_full(self, test, warning)? {
                 outcome.warnings.push(self.warning(test, &warning));
             }
         }
-        for replay in &answer.deaths {
+        for replay in &response.deaths {
             let Some(bug) = &replay.bug else { continue };
             let how = bugs::How::plain(replay.schedule.clone(), self.time(test));
             let bug = bugs::found_bug(self, test, replay, bug, how);
             outcome.add(bug);
         }
-        let has_bug = found.iter().any(Result::is_ok) || !answer.deaths.is_empty();
+        let has_bug = found.iter().any(Result::is_ok) || !response.deaths.is_empty();
         // What has no end is not gone through again.
         let ends = !matches!(exploration.stop, Stop::Computing(_));
         if ends && exploration.threads > 1 && observed::is_wanted(self.options, has_bug) {
@@ -197,9 +199,9 @@ impl Examiner<'_> {
         if !self.options.findings.allows(WarningKind::Timing) {
             outcome.warnings.extend(timing.into_iter().map(|bug| timing::warning(bug, denied)));
         }
-        let told = !exploration.findings.is_empty() || !answer.deaths.is_empty();
-        if exploration.stop == Stop::Bug && !told {
-            lost.push("the search stopped at a bug, but told none".into());
+        let reported = !exploration.findings.is_empty() || !response.deaths.is_empty();
+        if exploration.stop == Stop::Bug && !reported {
+            lost.push("the search stopped at a bug, but reported none".into());
         }
         if !outcome.bugs.is_empty() {
             outcome.verdict = Verdict::Failed;
@@ -243,10 +245,11 @@ impl Examiner<'_> {
         let kind = WarningKind::LockingDiscipline;
         if exploration.findings.is_empty() && !self.options.findings.allows(kind) {
             let wrong = discipline::annotated::wrong(&facts, &self.notes, &self.built.executable);
-            // What the program says is the rule: what else could be one is not told then.
-            let told: Vec<&String> = wrong.iter().flat_map(|wrong| &wrong.fields).collect();
+            // What the program says is the rule: what else could be one is not reported then.
+            let reported: Vec<&String> = wrong.iter().flat_map(|wrong| &wrong.fields).collect();
             let others = discipline::warning::all(&facts).into_iter();
-            let others = others.filter(|(name, _)| !told.contains(name)).map(|(_, report)| report);
+            let others =
+                others.filter(|(name, _)| !reported.contains(name)).map(|(_, report)| report);
             let others: Vec<Report> = others.collect();
             for report in wrong.into_iter().map(|wrong| wrong.report).chain(others) {
                 let key = report.title.clone();
@@ -262,8 +265,8 @@ impl Examiner<'_> {
         let mut outcome = self.outcome(test, Verdict::Unsupported, Ended::Error);
         outcome.counts = failure.counts;
         let mut message = failure.message;
-        if !failure.trail.0.is_empty() {
-            let kept = bugs::keep_error(self, test, &message, failure.trail);
+        if !failure.schedule_log.0.is_empty() {
+            let kept = bugs::keep_error(self, test, &message, failure.schedule_log);
             message = format!("{message}\nthe schedule under way: {}", bugs::replay_of(&kept));
         }
         outcome.error = Some(message);
@@ -323,15 +326,15 @@ impl Examiner<'_> {
         Style::choose(self.options.selection.display.color)
     }
 
-    fn assumptions(&self, assumptions: &[Assumption]) -> Vec<Told> {
-        let mut told: Vec<Told> = Vec::new();
+    fn assumptions(&self, assumptions: &[Assumption]) -> Vec<Reported> {
+        let mut reported: Vec<Reported> = Vec::new();
         for assumption in assumptions {
-            let this = Told::of(assumption, self.place(assumption.site));
-            if !told.contains(&this) {
-                told.push(this);
+            let this = Reported::of(assumption, self.place(assumption.site));
+            if !reported.contains(&this) {
+                reported.push(this);
             }
         }
-        told
+        reported
     }
 
     /// `file:line:column` of the user's code at a site.

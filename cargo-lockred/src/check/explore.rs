@@ -14,8 +14,8 @@ use super::walks;
 use crate::error::Result;
 use crate::interrupt;
 use crate::session::{self, Death, Ending, Failure, Launch, Patience, Progress};
-use lockred_trace::message::{Counts, Exploration, Replay, Stop};
-use lockred_trace::session::{Checkpoint, Order, Target, Task};
+use lockred_protocol::message::{Counts, Exploration, Replay, Stop};
+use lockred_protocol::session::{Checkpoint, Request, Target, Task};
 use serde::{Deserialize, Serialize};
 
 /// Deaths in a row, without progress between them, that are none of the program's.
@@ -33,8 +33,8 @@ const CHECKPOINT_VARIABLE: &str = "LOCKRED_CHECKPOINT_SECONDS";
 #[derive(Clone, PartialEq, Debug)]
 pub enum Explored {
     /// The outcome of the search.
-    Answer(Box<Answer>),
-    /// It was told to stop by the user, and did not answer.
+    Response(Box<Response>),
+    /// The user stopped it, and did not respond.
     Interrupted {
         /// What it had done.
         counts: Counts,
@@ -45,10 +45,10 @@ pub enum Explored {
 
 /// The outcome of a search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Answer {
-    /// As the process told it.
+pub struct Response {
+    /// As the process reported it.
     pub exploration: Exploration,
-    /// Executions in which the process died, as their replays told them; each has a bug.
+    /// Executions in which the process died, as their replays reported them; each has a bug.
     pub deaths: Vec<Replay>,
     /// Number of directed walks before the search; `None` without lock-order cycles.
     #[serde(default)]
@@ -61,30 +61,30 @@ pub struct Answer {
 /// When no session can be made, or no process started.
 pub fn explore(
     launch: &Launch,
-    order: &Order,
+    request: &Request,
     targets: &[Target],
     unfinished: &Unfinished,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Explored> {
-    let Task::Explore { limits, .. } = order.task else {
+    let Task::Explore { limits, .. } = request.task else {
         unreachable!("only searches are explored");
     };
-    if let Some(answer) = unfinished.answer() {
-        return Ok(Explored::Answer(Box::new(answer)));
+    if let Some(response) = unfinished.response() {
+        return Ok(Explored::Response(Box::new(response)));
     }
     let patience = Patience::of_budget(limits.seconds);
-    let mut run = |order: &Order, kept| in_processes(launch, order, patience, kept, progress);
+    let mut run = |request: &Request, kept| in_processes(launch, request, patience, kept, progress);
     let explored = if targets.is_empty() {
-        run(order, Some(unfinished))?
+        run(request, Some(unfinished))?
     } else {
-        match run(&walks::order(order, targets), None)? {
-            Explored::Answer(walked) if walks::end(&walked) => {
-                Explored::Answer(Box::new(walks::alone(*walked)))
+        match run(&walks::request(request, targets), None)? {
+            Explored::Response(walked) if walks::end(&walked) => {
+                Explored::Response(Box::new(walks::alone(*walked)))
             }
-            Explored::Answer(walked) => {
-                match run(&walks::behind(&walked, order), Some(unfinished))? {
-                    Explored::Answer(searched) => {
-                        Explored::Answer(Box::new(walks::join(*walked, *searched)))
+            Explored::Response(walked) => {
+                match run(&walks::behind(&walked, request), Some(unfinished))? {
+                    Explored::Response(searched) => {
+                        Explored::Response(Box::new(walks::join(*walked, *searched)))
                     }
                     other => other,
                 }
@@ -94,10 +94,10 @@ pub fn explore(
             Explored::Failed(failure) => Explored::Failed(failure),
         }
     };
-    if let Explored::Answer(answer) = &explored
-        && answer.exploration.stop != Stop::Interrupted
+    if let Explored::Response(response) = &explored
+        && response.exploration.stop != Stop::Interrupted
     {
-        unfinished.keep_answer(answer);
+        unfinished.keep_response(response);
     }
     Ok(explored)
 }
@@ -108,48 +108,51 @@ pub fn explore(
 /// When no session can be made, or no process started.
 pub fn once(
     launch: &Launch,
-    order: &Order,
+    request: &Request,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Explored> {
-    let seconds = match order.task {
+    let seconds = match request.task {
         Task::Explore { limits, .. } => limits.seconds,
         _ => None,
     };
-    in_processes(launch, order, Patience::of_budget(seconds), None, progress)
+    in_processes(launch, request, Patience::of_budget(seconds), None, progress)
 }
 
 /// Searches, or walks, to the end of that. `unfinished`: where a search keeps what it takes to go
 /// on.
 fn in_processes(
     launch: &Launch,
-    order: &Order,
+    request: &Request,
     patience: Patience,
     unfinished: Option<&Unfinished>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Explored> {
-    let (Task::Explore { keep_going, .. } | Task::Walk { keep_going, .. }) = order.task else {
+    let (Task::Explore { keep_going, .. } | Task::Walk { keep_going, .. }) = request.task else {
         unreachable!("only searches and walks are explored");
     };
-    let answered = |exploration, deaths| {
-        Explored::Answer(Box::new(Answer { exploration, deaths, walks: None }))
+    let responded = |exploration, deaths| {
+        Explored::Response(Box::new(Response { exploration, deaths, walks: None }))
     };
     let mut deaths = unfinished.map(Unfinished::deaths).unwrap_or_default();
     let mut unexplained = 0;
     let mut furthest = 0;
     loop {
-        let mut order = order.clone();
-        order.checkpoint = unfinished
+        let mut request = request.clone();
+        request.checkpoint = unfinished
             .and_then(Unfinished::checkpoint)
             .map(|file| Checkpoint { file, seconds: checkpoint_seconds() });
-        order.deaths = deaths.iter().map(|death| death.schedule.clone()).collect();
-        let death = match session::run(launch, &order, patience, progress)? {
-            Ending::Explored(exploration) => return Ok(answered(*exploration, deaths)),
+        request.deaths = deaths.iter().map(|death| death.schedule.clone()).collect();
+        let death = match session::run(launch, &request, patience, progress)? {
+            Ending::Explored(exploration) => return Ok(responded(*exploration, deaths)),
             Ending::Interrupted { counts } => return Ok(Explored::Interrupted { counts }),
             Ending::Failed(failure) => return Ok(Explored::Failed(failure)),
             Ending::Replayed(_) | Ending::Minimised(_) | Ending::Observed(_) => {
-                let message = "the process answered another question than it was asked".into();
-                let failure =
-                    Failure { message, counts: Counts::default(), trail: Default::default() };
+                let message = "the response of the process is to another request".into();
+                let failure = Failure {
+                    message,
+                    counts: Counts::default(),
+                    schedule_log: Default::default(),
+                };
                 return Ok(Explored::Failed(failure));
             }
             Ending::Died(death) => *death,
@@ -157,16 +160,16 @@ fn in_processes(
         if interrupt::requested() {
             return Ok(Explored::Interrupted { counts: death.counts });
         }
-        match explain(launch, &order, &death)? {
+        match explain(launch, &request, &death)? {
             Some(replay) => {
                 deaths.push(replay);
                 if let Some(unfinished) = unfinished {
                     unfinished.keep_deaths(&deaths);
                 }
                 // Before the first choice there is no other schedule.
-                let is_last = death.trail.0.is_empty() || deaths.len() >= MOST_DEATHS;
+                let is_last = death.schedule_log.0.is_empty() || deaths.len() >= MOST_DEATHS;
                 if !keep_going || is_last {
-                    return Ok(answered(stopped_by(&death), deaths));
+                    return Ok(responded(stopped_by(&death), deaths));
                 }
             }
             None => {
@@ -177,8 +180,8 @@ fn in_processes(
                 unexplained += 1;
                 if unexplained == UNEXPLAINED {
                     let message = format!("{death} ({UNEXPLAINED} times)");
-                    let Death { counts, trail, .. } = death;
-                    return Ok(Explored::Failed(Failure { message, counts, trail }));
+                    let Death { counts, schedule_log, .. } = death;
+                    return Ok(Explored::Failed(Failure { message, counts, schedule_log }));
                 }
             }
         }
@@ -186,25 +189,25 @@ fn in_processes(
 }
 
 /// Runs the schedule of a death in a process of its own. Gives what that shows if it ends in a bug.
-fn explain(launch: &Launch, order: &Order, death: &Death) -> Result<Option<Replay>> {
-    let order = Order {
-        task: Task::Replay { schedule: death.trail.clone() },
+fn explain(launch: &Launch, request: &Request, death: &Death) -> Result<Option<Replay>> {
+    let request = Request {
+        task: Task::Replay { schedule: death.schedule_log.clone() },
         checkpoint: None,
         deaths: Vec::new(),
-        ..order.clone()
+        ..request.clone()
     };
     let patience = Patience::of_budget(Some(REPLAY_SECONDS));
-    Ok(match session::run(launch, &order, patience, &mut |_| ())? {
+    Ok(match session::run(launch, &request, patience, &mut |_| ())? {
         Ending::Replayed(mut replay) => {
             // A crash cuts off what it chose last.
-            if replay.schedule.0.len() < death.trail.0.len() {
-                replay.schedule = death.trail.clone();
+            if replay.schedule.0.len() < death.schedule_log.0.len() {
+                replay.schedule = death.schedule_log.clone();
             }
             let shows = replay.bug.is_some() && replay.drift.is_none();
             shows.then_some(*replay)
         }
         Ending::Died(again) if again.repeats(death) => {
-            Some(Death { trail: death.trail.clone(), ..*again }.into_replay())
+            Some(Death { schedule_log: death.schedule_log.clone(), ..*again }.into_replay())
         }
         _ => None,
     })
@@ -212,7 +215,7 @@ fn explain(launch: &Launch, order: &Order, death: &Death) -> Result<Option<Repla
 
 /// The outcome of a search that stops at the first bug, which is a death.
 fn stopped_by(death: &Death) -> Exploration {
-    Exploration::without_answer(Stop::Bug, death.counts, 0.0)
+    Exploration::without_response(Stop::Bug, death.counts, 0.0)
 }
 
 fn checkpoint_seconds() -> f64 {

@@ -1,5 +1,5 @@
-//! The least schedule of a finding, looked for in a process of its own before anything is told of
-//! it.
+//! The least schedule of a finding, looked for in a process of its own before anything is reported
+//! of it.
 //!
 //! The effort is counted in steps, so that what is found does not depend on the machine; seconds
 //! only guard against programs whose steps take very long. Where the process dies on the way, the
@@ -10,9 +10,9 @@ use super::outcome::Size;
 use crate::executable::list::Test;
 use crate::output::words::count;
 use crate::session::{self, Ending, Patience};
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Finding, Minimised};
-use lockred_trace::session::{Task, Time};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Finding, Minimised};
+use lockred_protocol::session::{Task, Time};
 
 /// Steps that may be made for one bug: about two seconds at the million or so that a small test
 /// makes in one.
@@ -22,18 +22,18 @@ const STEPS: u64 = 2_000_000;
 /// step.
 const LIVELOCK_STEPS: u64 = 2_000;
 
-/// Seconds of processor time behind which it ends all the same.
+/// Seconds of processor time after which it ends all the same.
 const SECONDS: f64 = 20.0;
 
-/// Looks for it; nothing if there is none to tell of, or if it cannot be looked for: the finding is
-/// told all the same.
+/// Looks for it; nothing if there is none to report, or if it cannot be looked for: the finding is
+/// reported all the same.
 pub fn of(examiner: &Examiner<'_>, test: &Test, finding: &Finding) -> Option<Minimised> {
     let Finding { kind, key, schedule, .. } = finding.clone();
     let steps = if kind == BugKind::Livelock { LIVELOCK_STEPS } else { STEPS };
     let task = Task::Minimise { schedule, kind, key, steps, seconds: SECONDS };
-    let order = examiner.order(task, test);
+    let request = examiner.request(task, test);
     let patience = Patience::of_budget(Some(SECONDS));
-    match session::run(&examiner.launch(test), &order, patience, &mut |_| ()) {
+    match session::run(&examiner.launch(test), &request, patience, &mut |_| ()) {
         Ok(Ending::Minimised(least)) => least.map(|least| *least),
         _ => None,
     }
@@ -71,17 +71,20 @@ pub fn words(size: &Size) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Measure;
+    use lockred_protocol::message::Measure;
 
     #[test]
-    fn a_size_is_told_in_words() {
-        let told = |preemptions, minimal| {
+    fn a_size_is_reported_in_words() {
+        let reported = |preemptions, minimal| {
             let measure = Measure { overtaken: 0, preemptions, threads: 1, steps: 2 };
             words(&Size { measure, minimal, out_of_time: false })
         };
-        assert_eq!(told(0, true), "0 preemptions, 1 thread, 2 steps");
+        assert_eq!(reported(0, true), "0 preemptions, 1 thread, 2 steps");
         let one = "1 preemption, 1 thread, 2 steps";
-        assert_eq!(told(1, true), format!("{one}; no schedule with fewer preemptions shows it"));
-        assert_eq!(told(1, false), format!("{one}; there may be one with fewer preemptions"));
+        assert_eq!(
+            reported(1, true),
+            format!("{one}; no schedule with fewer preemptions shows it")
+        );
+        assert_eq!(reported(1, false), format!("{one}; there may be one with fewer preemptions"));
     }
 }

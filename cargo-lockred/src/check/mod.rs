@@ -2,10 +2,10 @@
 
 pub mod audited;
 pub mod bugs;
-pub mod came;
-mod circles;
+pub mod confirmation;
 mod examine;
 mod explore;
+mod lock_order_cycles;
 mod minimal;
 mod observed;
 pub mod outcome;
@@ -20,7 +20,7 @@ use crate::audit::{self, Sources};
 use crate::baseline::{Baseline, Found};
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
-use crate::cli::findings::Teller;
+use crate::cli::findings::Reporter;
 use crate::error::{Error, Result};
 use crate::executable::list::{self, Test};
 use crate::executable::sidecar;
@@ -33,16 +33,16 @@ use crate::output::human::Human;
 use crate::output::outputs::Outputs;
 use crate::session::Launch;
 use crate::session::printable::in_line;
-use crate::subject::Subject;
+use crate::under_check::UnderCheck;
 use audited::Audited;
-use circles::Circles;
 use examine::Examiner;
 use explore::Explored;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::Counts;
-use lockred_trace::notes::Note;
-use lockred_trace::session::{self, Order};
-use lockred_trace::sites::Sidecar;
+use lock_order_cycles::Cycles;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::Counts;
+use lockred_protocol::notes::Note;
+use lockred_protocol::session::{self, Request};
+use lockred_protocol::sites::Sidecar;
 use outcome::Outcome;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     let directory = std::env::current_dir()
         .map_err(|e| Error::usage(format!("there is no current directory: {e}")))?;
     if !options.audit {
-        options.findings.told_by(Teller::Check)?;
+        options.findings.reported_by(Reporter::Check)?;
     }
     interrupt::listen();
     let known = known(options)?;
@@ -77,7 +77,7 @@ pub fn run(options: &CheckOptions) -> Result<Exit> {
     checked.inspect_err(|error| outputs.failed(error))
 }
 
-/// Checks, and gives what each test came to, with the root of the workspace. Nothing is told to
+/// Checks, and gives what each test came to, with the root of the workspace. Nothing is reported to
 /// machines.
 ///
 /// # Errors
@@ -111,24 +111,24 @@ fn find_and_check(
     known: &Baseline,
     outputs: &mut Outputs,
 ) -> Result<Exit> {
-    let mut subject = Subject::find(directory, &options.selection, console)?;
-    outputs.begin(&subject.project.root);
-    let sources = options.audit.then(|| Sources::read(&mut subject)).transpose()?;
-    let built = subject.build(&options.selection)?;
-    let audits = sources.map(|sources| sources.audits(&built, &subject.project.root));
+    let mut under_check = UnderCheck::find(directory, &options.selection, console)?;
+    outputs.begin(&under_check.project.root);
+    let sources = options.audit.then(|| Sources::read(&mut under_check)).transpose()?;
+    let built = under_check.build(&options.selection)?;
+    let audits = sources.map(|sources| sources.audits(&built, &under_check.project.root));
     let audits =
         audit::judged(audits.transpose()?.unwrap_or_default(), &options.findings, Some(known));
     let built = match options.audit && options.selection.analysis.lock_order {
         // For an audit, functions are open to callers that are not known; the order of locks is
         // that of the program as it is.
         true => {
-            subject.end_audit();
-            subject.build(&options.selection)?
+            under_check.end_audit();
+            under_check.build(&options.selection)?
         }
         false => built,
     };
     let targets = targets(built, options, console)?;
-    let check = Check { subject: &subject, options, console, directory, known };
+    let check = Check { under_check: &under_check, options, console, directory, known };
     check.run(&targets, Audited::new(audits, &targets), outputs)
 }
 
@@ -190,15 +190,15 @@ struct Job<'a> {
     examiner: usize,
     test: &'a Test,
     launch: Launch,
-    order: Order,
-    /// Circles in the order of locks to walk towards.
-    circles: Arc<[session::Target]>,
+    request: Request,
+    /// Cycles in the order of locks to walk towards.
+    cycles: Arc<[session::Target]>,
     unfinished: Unfinished,
 }
 
 /// What a check works with.
 struct Check<'a> {
-    subject: &'a Subject,
+    under_check: &'a UnderCheck,
     options: &'a CheckOptions,
     console: &'a Console,
     directory: &'a Path,
@@ -206,18 +206,18 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Explores the tests, as many at a time as was asked for, and tells their outcomes in order.
+    /// Explores the tests, as many at a time as was asked for, and reports their outcomes in order.
     fn run(&self, targets: &[Target], mut audited: Audited, outputs: &mut Outputs) -> Result<Exit> {
-        let Self { subject, options, console, .. } = *self;
+        let Self { under_check, options, console, .. } = *self;
         let number = targets.iter().map(|target| target.tests.len()).sum();
         let human = self.human(targets);
-        human.start(number, targets.len(), options, &subject.toolchain.release);
+        human.start(number, targets.len(), options, &under_check.toolchain.release);
         let examiners: Vec<Examiner<'_>> =
             targets.iter().map(|target| self.examiner(target)).collect::<Result<_>>()?;
-        let jobs = jobs(targets, &examiners, subject, options, self.console)?;
+        let jobs = jobs(targets, &examiners, under_check, options, self.console)?;
         let (mut tally, mut found) = (Tally::default(), Found::default());
         let verbose = options.selection.display.verbose > 0;
-        let mut circles = Circles::new(options.findings.denies(WarningKind::LockOrder), verbose);
+        let mut cycles = Cycles::new(options.findings.denies(WarningKind::LockOrder), verbose);
         side_by_side::run(
             jobs.len(),
             options.selection.compilation.side_by_side(),
@@ -226,7 +226,7 @@ impl Check<'_> {
                 if interrupt::requested() {
                     return Ok(Explored::Interrupted { counts: Counts::default() });
                 }
-                explore::explore(&job.launch, &job.order, &job.circles, &job.unfinished, seen)
+                explore::explore(&job.launch, &job.request, &job.cycles, &job.unfinished, seen)
             },
             &mut |number, seen| {
                 let job = &jobs[number];
@@ -241,7 +241,7 @@ impl Check<'_> {
                 human.outcome(&outcome);
                 tally.add(&outcome);
                 found.add(&outcome);
-                circles.add(job.examiner, &outcome);
+                cycles.add(job.examiner, &outcome);
                 audited.add(&outcome);
                 outputs.test(outcome)?;
                 Ok(!interrupt::requested())
@@ -254,17 +254,17 @@ impl Check<'_> {
         audited.note(&mut found);
         tally.stale = found.stale(self.known);
         if options.selection.analysis.lock_order {
-            let told = circles.told(targets, &subject.project.root)?;
-            told.human.lines().for_each(|line| console.line(line));
-            outputs.lines(&told.json)?;
-            tally.circles = told.failing;
+            let reported = cycles.reported(targets, &under_check.project.root)?;
+            reported.human.lines().for_each(|line| console.line(line));
+            outputs.lines(&reported.json)?;
+            tally.cycles = reported.failing;
         }
         if options.audit {
-            let told = audited.told(console.style, verbose);
-            told.human.lines().for_each(|line| console.line(line));
-            outputs.lines(&told.json)?;
+            let reported = audited.reported(console.style, verbose);
+            reported.human.lines().for_each(|line| console.line(line));
+            outputs.lines(&reported.json)?;
             outputs.audited(audited.warned())?;
-            tally.audited = told.failing;
+            tally.audited = reported.failing;
         }
         human.summary(&tally, number, interrupted);
         if options.findings.write_baseline {
@@ -291,10 +291,10 @@ impl Check<'_> {
             fingerprint::of_file(executable).map_err(|e| Error::file("read", executable, &e))?;
         Ok(Examiner {
             built: &target.built,
-            subject: self.subject,
+            under_check: self.under_check,
             options: self.options,
             believed: target.sidecar.models.clone(),
-            symbols: Symbols::open(executable, target.sidecar.clone(), self.subject.places()),
+            symbols: Symbols::open(executable, target.sidecar.clone(), self.under_check.places()),
             directory: self.directory,
             notes: target.notes.clone(),
             hash,
@@ -323,28 +323,28 @@ impl Check<'_> {
 fn jobs<'a>(
     targets: &'a [Target],
     examiners: &[Examiner<'_>],
-    subject: &Subject,
+    under_check: &UnderCheck,
     options: &CheckOptions,
     console: &Console,
 ) -> Result<Vec<Job<'a>>> {
-    let directory = subject.project.unfinished();
+    let directory = under_check.project.unfinished();
     if !options.resume {
         unfinished::forget(&directory);
     }
-    let circles = |target: &Target| match options.selection.analysis.lock_order {
+    let cycles = |target: &Target| match options.selection.analysis.lock_order {
         true => walks::targets(&target.built.executable).map(Arc::from),
         false => Ok(Arc::default()),
     };
-    let circles: Vec<Arc<[_]>> = targets.iter().map(circles).collect::<Result<_>>()?;
+    let cycles: Vec<Arc<[_]>> = targets.iter().map(cycles).collect::<Result<_>>()?;
     let job = |number: usize, test: &'a Test| {
-        let (examiner, circles) = (&examiners[number], circles[number].clone());
-        let (launch, order) = (examiner.launch(test), examiner.exploration(test));
-        let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &order);
+        let (examiner, cycles) = (&examiners[number], cycles[number].clone());
+        let (launch, request) = (examiner.launch(test), examiner.exploration(test));
+        let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &request);
         if unfinished.is_damaged() {
             let name = in_line(&test.name);
             console.warning(&format!("what was kept of {name} is damaged: it begins again"));
         }
-        Job { examiner: number, test, launch, order, circles, unfinished }
+        Job { examiner: number, test, launch, request, cycles, unfinished }
     };
     let of_target =
         |(number, target): (usize, &'a Target)| target.tests.iter().map(move |test| (number, test));

@@ -9,9 +9,9 @@ use crate::discipline::facts::Facts;
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::session::{self, Ending, Patience};
-use lockred_trace::codes::{Verdict, WarningKind};
-use lockred_trace::message::{Exploration, Observation};
-use lockred_trace::session::{Task, Watch};
+use lockred_protocol::codes::{Verdict, WarningKind};
+use lockred_protocol::message::{Exploration, Observation};
+use lockred_protocol::session::{Task, Watch};
 
 /// Executions, each a random walk. Of two places in the code of different threads, one comes before
 /// the other in half of them or so.
@@ -20,10 +20,10 @@ const EXECUTIONS: u64 = 16;
 /// Operations of one, at most.
 const OPERATIONS: u64 = 10_000;
 
-/// Seconds of processor time behind which nothing is observed.
+/// Seconds of processor time after which nothing is observed.
 const SECONDS: f64 = 20.0;
 
-/// Whether it is to be looked at. Where there is a bug, that is told, and not what comes of it.
+/// Whether it is to be looked at. Where there is a bug, that is reported, and not what comes of it.
 pub fn is_wanted(options: &CheckOptions, has_bug: bool) -> bool {
     let findings = &options.findings;
     let warns = !findings.allows(WarningKind::LockingDiscipline);
@@ -64,10 +64,10 @@ fn observe(
 ) -> Result<Option<Observation>> {
     let (executions, operations) = (EXECUTIONS, OPERATIONS);
     let task = Task::Observe { executions, seed: 0, operations, watches };
-    let order = examiner.order(task, test);
+    let request = examiner.request(task, test);
     let patience = Patience::of_budget(Some(SECONDS));
     let Ending::Observed(observation) =
-        session::run(&examiner.launch(test), &order, patience, &mut |_| ())?
+        session::run(&examiner.launch(test), &request, patience, &mut |_| ())?
     else {
         return Ok(None);
     };

@@ -1,11 +1,11 @@
-//! What a check of one test came to: the verdict, and everything that is told with it.
+//! What a check of one test came to: the verdict, and everything that is reported with it.
 
 use crate::cli::search::Search;
 use crate::discipline::facts::Facts;
 use crate::report::Report;
-use crate::report::strands::Strand;
-use lockred_trace::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
-use lockred_trace::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
+use crate::report::thread_flows::ThreadFlow;
+use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
+use lockred_protocol::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
 use std::path::PathBuf;
 
 /// The outcome of one test.
@@ -40,7 +40,7 @@ pub struct Outcome {
     /// How much of what is true of its accesses the plan knows, where that was compared.
     pub proved: Option<Proved>,
     /// What the verdict rests on.
-    pub assumptions: Vec<Told>,
+    pub assumptions: Vec<Reported>,
     /// The bugs that were reproduced.
     pub bugs: Vec<FoundBug>,
     /// What fails nothing.
@@ -108,7 +108,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// Of an exploration's answer.
+    /// Of an exploration's response.
     pub const fn of(stop: &Stop) -> Self {
         match stop {
             Stop::Complete => Self::Complete,
@@ -140,14 +140,14 @@ impl Ended {
 
 /// An assumption, in words.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct Reported {
     /// Which of the closed list.
     pub kind: AssumptionKind,
     /// Its meaning, and the concrete case.
     pub message: String,
 }
 
-impl Told {
+impl Reported {
     /// An assumption of the runtime's, with its place where that is known.
     pub fn of(assumption: &Assumption, place: Option<String>) -> Self {
         let mut message = assumption.kind.meaning().to_owned();
@@ -200,8 +200,8 @@ pub struct FoundBug {
     pub size: Option<Size>,
     /// Its report.
     pub rendered: Rendered,
-    /// How it came about, thread by thread; empty unless a format tells that.
-    pub strands: Vec<Strand>,
+    /// How it came about, thread by thread; empty unless a format says that.
+    pub thread_flows: Vec<ThreadFlow>,
     /// It shows where a sleep is overtaken: a warning.
     pub timing: Option<Timing>,
 }
@@ -253,8 +253,8 @@ pub fn verdict_without_bugs(exploration: &Exploration) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Unsupported;
-    use lockred_trace::sites::SiteId;
+    use lockred_protocol::message::Unsupported;
+    use lockred_protocol::sites::SiteId;
 
     fn exploration(stop: Stop, assumed: bool) -> Exploration {
         let assumption = Assumption {

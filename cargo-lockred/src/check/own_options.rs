@@ -3,7 +3,7 @@
 use crate::cli::check::SearchOptions;
 use crate::error::{Error, Result};
 use crate::executable::list::Tests;
-use lockred_trace::notes::Note;
+use lockred_protocol::notes::Note;
 
 /// The kind of their notes.
 const KIND: &str = "check";

@@ -21,7 +21,7 @@ struct Shared<T> {
 struct State<T> {
     /// Per job, its result once it is there.
     results: Vec<Option<Result<T>>>,
-    /// Per job, what it last told.
+    /// Per job, what it last reported.
     progress: Vec<Option<Progress>>,
     /// Jobs that have begun.
     begun: usize,
@@ -35,7 +35,7 @@ struct State<T> {
 
 /// Runs `jobs` jobs on `workers` threads, and takes their results in order, until `take` gives
 /// `false` or an error. At most `workers` jobs have begun whose results were not taken. `watch` is
-/// told about the progress of the job whose result is taken next.
+/// informed of the progress of the job whose result is taken next.
 ///
 /// # Errors
 /// The first one of a job or of `take`.
@@ -60,7 +60,7 @@ pub fn run<T: Send>(
             scope.spawn(|| {
                 let _noticed = Noticed(&shared);
                 while let Some(job) = shared.next(workers) {
-                    let result = work(job, &mut |seen| shared.tell(job, seen));
+                    let result = work(job, &mut |seen| shared.report(job, seen));
                     shared.change(|state| state.results[job] = Some(result));
                 }
             });
@@ -103,7 +103,7 @@ impl<T> Shared<T> {
         }
     }
 
-    fn tell(&self, job: usize, seen: &Progress) {
+    fn report(&self, job: usize, seen: &Progress) {
         self.lock().progress[job] = Some(*seen);
     }
 
@@ -135,7 +135,7 @@ impl<T> Drop for Over<'_, T> {
     }
 }
 
-/// Tells of the panic of its worker.
+/// Reports the panic of its worker.
 struct Noticed<'a, T>(&'a Shared<T>);
 
 impl<T> Drop for Noticed<'_, T> {

@@ -4,8 +4,8 @@ use super::outcome::{Ended, Outcome};
 use crate::baseline::Entry;
 use crate::cli::check::Require;
 use crate::exit::Exit;
-use lockred_trace::codes::{AssumptionKind, Verdict};
-use lockred_trace::message::Proved;
+use lockred_protocol::codes::{AssumptionKind, Verdict};
+use lockred_protocol::message::Proved;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts over all tests that were checked.
@@ -38,15 +38,15 @@ pub struct Tally {
     pub warned: usize,
     /// Tests without a bug whose search was stopped, by what stopped it.
     pub stopped: BTreeMap<&'static str, usize>,
-    /// Codes of what is told in full.
+    /// Codes of what is reported in full.
     pub codes: BTreeSet<&'static str>,
     /// Names of the tests that failed.
     pub failures: Vec<String>,
-    /// Circles in the order of locks that fail the check.
-    pub circles: usize,
+    /// Cycles in the order of locks that fail the check.
+    pub cycles: usize,
     /// Warnings of the audit that fail the check.
     pub audited: usize,
-    /// Entries of the baseline that nothing stands behind any more.
+    /// Entries of the baseline that nothing stands after any more.
     pub stale: Vec<Entry>,
     /// Assumptions, with how many tests rest on each.
     pub assumptions: BTreeMap<AssumptionKind, usize>,
@@ -65,9 +65,10 @@ impl Tally {
             Verdict::Failed => self.failed += 1,
             Verdict::Unsupported => self.unsupported += 1,
         }
-        self.warnings += outcome.warnings.iter().filter(|told| !told.known && !told.denied).count();
-        let warnings = outcome.warnings.iter().filter(|told| !told.known);
-        self.codes.extend(warnings.map(|told| told.kind.code()));
+        self.warnings +=
+            outcome.warnings.iter().filter(|reported| !reported.known && !reported.denied).count();
+        let warnings = outcome.warnings.iter().filter(|reported| !reported.known);
+        self.codes.extend(warnings.map(|reported| reported.kind.code()));
         self.codes.extend(outcome.bugs.iter().filter(|bug| !bug.known).map(|bug| bug.kind.code()));
         if let Some(proved) = outcome.proved {
             self.proved.ran += proved.ran;
@@ -92,7 +93,8 @@ impl Tally {
             Verdict::Passed => *self.stopped.entry(outcome.ended.text()).or_insert(0) += 1,
         }
         if outcome.verdict == Verdict::Passed {
-            let mut kinds: Vec<_> = outcome.assumptions.iter().map(|told| told.kind).collect();
+            let mut kinds: Vec<_> =
+                outcome.assumptions.iter().map(|reported| reported.kind).collect();
             kinds.sort_unstable();
             kinds.dedup();
             for kind in kinds {
@@ -109,7 +111,7 @@ impl Tally {
     /// The exit status: the first of README.md#exit-codes that applies, in the order 2, 3, 1, 4, 5.
     /// A test with known findings only fails nothing, but is not verified.
     pub fn exit(&self, require: Option<Require>) -> Exit {
-        if self.failed > self.known || self.circles + self.audited > 0 {
+        if self.failed > self.known || self.cycles + self.audited > 0 {
             Exit::BugFound
         } else if self.unsupported > 0 || self.errors > 0 {
             Exit::Unsupported
@@ -142,8 +144,8 @@ mod tests {
         assert_eq!(tally(0, 0, 1).exit(required), Exit::NotVerified);
         assert_eq!(tally(0, 0, 1).exit(None), Exit::Success);
         assert_eq!(tally(0, 0, 0).exit(required), Exit::Success);
-        let circles = Tally { circles: 1, ..tally(0, 1, 0) };
-        assert_eq!(circles.exit(None), Exit::BugFound);
+        let cycles = Tally { cycles: 1, ..tally(0, 1, 0) };
+        assert_eq!(cycles.exit(None), Exit::BugFound);
         let audited = Tally { audited: 1, ..tally(0, 1, 0) };
         assert_eq!(audited.exit(None), Exit::BugFound);
         let known = |failed| Tally { failed, known: 1, ..Tally::default() };

@@ -10,23 +10,23 @@
 
 use super::bugs;
 use super::examine::Examiner;
-use super::explore::{self, Answer, Explored};
+use super::explore::{self, Explored, Response};
 use super::outcome::{FoundBug, FoundWarning, Timing};
 use crate::cli::check::{OwnOptions, SearchOptions, TimeName};
 use crate::error::Result;
 use crate::executable::list::Test;
 use crate::report::timing::note;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::Stop;
-use lockred_trace::session::Task;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::Stop;
+use lockred_protocol::session::Task;
 
 /// Such findings of one test after which its search goes on.
 const MOST: usize = 8;
 
 /// What was found in a test, apart from deaths.
 pub struct Sifted {
-    /// The answer of the last search.
-    pub answer: Answer,
+    /// The response of the last search.
+    pub response: Response,
     /// Bugs; or why a finding is none.
     pub found: Vec<std::result::Result<FoundBug, bugs::Lost>>,
     /// What is no bug, but shows that a sleep may be too short.
@@ -34,21 +34,21 @@ pub struct Sifted {
 }
 
 /// Replays what was found, and searches on while that is a matter of timing only. Where a search
-/// does not answer, that is what the test came to.
+/// does not respond, that is what the test came to.
 ///
 /// # Errors
 /// When no session can be made, or no schedule written.
 pub fn sift(
     examiner: &Examiner<'_>,
     test: &Test,
-    answer: Answer,
+    response: Response,
 ) -> Result<std::result::Result<Sifted, Explored>> {
-    let mut sifted = Sifted { answer, found: Vec::new(), timing: Vec::new() };
+    let mut sifted = Sifted { response, found: Vec::new(), timing: Vec::new() };
     let mut passes = Vec::new();
     let (mut seconds, mut looked) = (0.0, false);
     loop {
-        for finding in &sifted.answer.exploration.findings {
-            match bugs::reproduce(examiner, test, finding, sifted.answer.exploration.seconds) {
+        for finding in &sifted.response.exploration.findings {
+            match bugs::reproduce(examiner, test, finding, sifted.response.exploration.seconds) {
                 Ok(bug) if bug.timing.is_some() => {
                     passes.push(finding.key.clone());
                     if !sifted.timing.iter().any(|known| known.fingerprint == bug.fingerprint) {
@@ -58,7 +58,7 @@ pub fn sift(
                 other => sifted.found.push(other),
             }
         }
-        seconds += sifted.answer.exploration.seconds;
+        seconds += sifted.response.exploration.seconds;
         let unknown = sifted.timing.iter().any(|bug| bug.timing == Some(Timing::Perhaps));
         if unknown && sifted.found.is_empty() && !looked {
             looked = true;
@@ -67,14 +67,14 @@ pub fn sift(
                 Err(explored) => return Ok(Err(explored)),
             }
         }
-        sifted.answer.exploration.seconds = seconds;
+        sifted.response.exploration.seconds = seconds;
         let stopped =
-            sifted.answer.exploration.stop == Stop::Bug && sifted.answer.deaths.is_empty();
+            sifted.response.exploration.stop == Stop::Bug && sifted.response.deaths.is_empty();
         if !stopped || !sifted.found.is_empty() || passes.is_empty() || passes.len() >= MOST {
             return Ok(Ok(sifted));
         }
         match search_for(examiner, test, &passes, |all| all - seconds)? {
-            Explored::Answer(next) => sifted.answer = *next,
+            Explored::Response(next) => sifted.response = *next,
             other => return Ok(Err(other)),
         }
     }
@@ -93,15 +93,15 @@ fn look_in_order(
     let words = test.own.as_ref().map_or_else(Vec::new, |own| own.words.clone());
     let ordered = Test { own: Some(OwnOptions { words, search }), ..test.clone() };
     let explored = search_for(examiner, &ordered, &[], |all| (all - seconds) / 2.0)?;
-    let Explored::Answer(answer) = explored else { return Ok(Err(explored)) };
-    let exploration = &answer.exploration;
+    let Explored::Response(response) = explored else { return Ok(Err(explored)) };
+    let exploration = &response.exploration;
     for finding in &exploration.findings {
         let bug = bugs::reproduce(examiner, &ordered, finding, exploration.seconds);
         if !bug.as_ref().is_ok_and(|bug| bug.timing.is_some()) {
             sifted.found.push(bug);
         }
     }
-    if exploration.stop == Stop::Complete && answer.deaths.is_empty() {
+    if exploration.stop == Stop::Complete && response.deaths.is_empty() {
         sifted.timing.iter_mut().for_each(is_excluded);
     }
     Ok(Ok(exploration.seconds))
@@ -129,12 +129,12 @@ fn search_for(
     passes: &[String],
     left: impl Fn(f64) -> f64,
 ) -> Result<Explored> {
-    let mut order = examiner.exploration(test);
-    order.passes = passes.to_vec();
-    if let Task::Explore { limits, .. } = &mut order.task {
+    let mut request = examiner.exploration(test);
+    request.passes = passes.to_vec();
+    if let Task::Explore { limits, .. } = &mut request.task {
         limits.seconds = limits.seconds.map(|all| left(all).max(0.1));
     }
-    explore::once(&examiner.launch(test), &order, &mut |_| ())
+    explore::once(&examiner.launch(test), &request, &mut |_| ())
 }
 
 /// The warning that such a finding is.

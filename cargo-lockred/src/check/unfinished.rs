@@ -6,12 +6,12 @@
 //! replaced as a whole; who is killed between two of them leaves a state that could have been left
 //! on purpose. What cannot be written is not kept, which is no error.
 
-use super::explore::Answer;
+use super::explore::Response;
 use crate::fingerprint::Fingerprint;
 use crate::session::Launch;
-use lockred_trace::message::Replay;
-use lockred_trace::sealed;
-use lockred_trace::session::Order;
+use lockred_protocol::message::Replay;
+use lockred_protocol::sealed;
+use lockred_protocol::session::Request;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -24,13 +24,14 @@ pub struct Unfinished {
 }
 
 /// The outcome of a test that was explored to its end.
-const ANSWER: &str = "answer";
+const RESPONSE: &str = "response";
 /// Executions in which the process died.
 const DEATHS: &str = "deaths";
 /// Where the search stands.
 const CHECKPOINT: &str = "checkpoint";
 /// All of them, and what they are renamed from.
-const ALL: [&str; 6] = [ANSWER, DEATHS, CHECKPOINT, "answer.new", "deaths.new", "checkpoint.new"];
+const ALL: [&str; 6] =
+    [RESPONSE, DEATHS, CHECKPOINT, "response.new", "deaths.new", "checkpoint.new"];
 
 /// Forgets what other checks have left, of programs that were changed since among them.
 pub fn forget(directory: &Path) {
@@ -39,15 +40,15 @@ pub fn forget(directory: &Path) {
 
 impl Unfinished {
     /// The files of a test in a directory, which is made. `hash` is that of the executable.
-    pub fn new(directory: &Path, hash: &str, launch: &Launch, order: &Order) -> Self {
+    pub fn new(directory: &Path, hash: &str, launch: &Launch, request: &Request) -> Self {
         let _ = fs::create_dir_all(directory);
         // Where the executable lies and runs is part of what the outcome may depend on.
-        let order = serde_json::to_string(order).unwrap_or_default();
+        let request = serde_json::to_string(request).unwrap_or_default();
         let mut key = Fingerprint::new()
             .add(env!("CARGO_PKG_VERSION"))
             .add(hash)
             .add(launch.executable.as_os_str().as_encoded_bytes())
-            .add(order);
+            .add(request);
         for argument in &launch.arguments {
             key = key.add(argument);
         }
@@ -63,21 +64,21 @@ impl Unfinished {
 
     /// Whether something was kept that is damaged, so that the test begins again.
     pub fn is_damaged(&self) -> bool {
-        [ANSWER, DEATHS, CHECKPOINT].into_iter().any(|extension| {
+        [RESPONSE, DEATHS, CHECKPOINT].into_iter().any(|extension| {
             let kept = fs::read(self.file(extension)).ok();
             kept.is_some_and(|kept| !str::from_utf8(&kept).is_ok_and(|t| sealed::open(t).is_some()))
         })
     }
 
     /// The outcome, if the test was explored to its end.
-    pub fn answer(&self) -> Option<Answer> {
-        self.read(ANSWER)
+    pub fn response(&self) -> Option<Response> {
+        self.read(RESPONSE)
     }
 
     /// Keeps the outcome.
-    pub fn keep_answer(&self, answer: &Answer) {
-        if self.write(ANSWER, answer) {
-            for extension in ALL.into_iter().filter(|extension| *extension != ANSWER) {
+    pub fn keep_response(&self, response: &Response) {
+        if self.write(RESPONSE, response) {
+            for extension in ALL.into_iter().filter(|extension| *extension != RESPONSE) {
                 let _ = fs::remove_file(self.file(extension));
             }
         }
@@ -118,23 +119,23 @@ impl Unfinished {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::{Counts, Exploration, Stop};
-    use lockred_trace::session::{Limits, Strategy, Task};
+    use lockred_protocol::message::{Counts, Exploration, Stop};
+    use lockred_protocol::session::{Limits, Strategy, Task};
 
     fn unfinished(directory: &Path, hash: &str, seed: u64) -> Unfinished {
         let limits = Limits { executions: None, seconds: Some(1.0), operations: 1 };
         let task = Task::Explore { strategy: Strategy::Transactions, limits, keep_going: false };
-        let order = Order { libtest: true, random_seed: seed, ..Order::of(task) };
+        let request = Request { libtest: true, random_seed: seed, ..Request::of(task) };
         let launch = Launch {
             executable: "/e".into(),
             arguments: vec!["t".into()],
             directory: "/".into(),
             environment: Vec::new(),
         };
-        Unfinished::new(directory, hash, &launch, &order)
+        Unfinished::new(directory, hash, &launch, &request)
     }
 
-    fn answer() -> Answer {
+    fn response() -> Response {
         let exploration = Exploration {
             stop: Stop::Complete,
             counts: Counts::default(),
@@ -147,20 +148,20 @@ mod tests {
             warnings: Vec::new(),
             assumptions: Vec::new(),
         };
-        Answer { exploration, deaths: Vec::new(), walks: None }
+        Response { exploration, deaths: Vec::new(), walks: None }
     }
 
     #[test]
-    fn an_answer_is_found_under_the_same_options_only_and_replaces_the_rest() {
+    fn a_response_is_found_under_the_same_options_only_and_replaces_the_rest() {
         let directory = tempfile::tempdir().unwrap();
         let one = unfinished(directory.path(), "h", 0);
         one.keep_deaths(&[]);
         fs::write(one.checkpoint().unwrap(), "x").unwrap();
-        one.keep_answer(&answer());
-        assert_eq!(one.answer(), Some(answer()));
+        one.keep_response(&response());
+        assert_eq!(one.response(), Some(response()));
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-        assert_eq!(unfinished(directory.path(), "i", 0).answer(), None);
-        assert_eq!(unfinished(directory.path(), "h", 1).answer(), None);
+        assert_eq!(unfinished(directory.path(), "i", 0).response(), None);
+        assert_eq!(unfinished(directory.path(), "h", 1).response(), None);
         one.clear();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
@@ -169,16 +170,16 @@ mod tests {
     fn a_torn_file_is_none() {
         let directory = tempfile::tempdir().unwrap();
         let one = unfinished(directory.path(), "h", 0);
-        one.keep_answer(&answer());
-        let text = fs::read(one.file(ANSWER)).unwrap();
+        one.keep_response(&response());
+        let text = fs::read(one.file(RESPONSE)).unwrap();
         for length in [0, 5, 17, text.len() / 2, text.len() - 1] {
-            fs::write(one.file(ANSWER), &text[..length]).unwrap();
-            assert_eq!((one.answer(), one.is_damaged()), (None, true), "cut at {length}");
+            fs::write(one.file(RESPONSE), &text[..length]).unwrap();
+            assert_eq!((one.response(), one.is_damaged()), (None, true), "cut at {length}");
         }
-        fs::write(one.file(ANSWER), [0xff; 40]).unwrap();
+        fs::write(one.file(RESPONSE), [0xff; 40]).unwrap();
         assert!(one.is_damaged(), "it is no text");
-        fs::write(one.file(ANSWER), &text).unwrap();
-        assert!(!one.is_damaged() && one.answer().is_some());
+        fs::write(one.file(RESPONSE), &text).unwrap();
+        assert!(!one.is_damaged() && one.response().is_some());
         one.clear();
         assert!(!one.is_damaged(), "there is nothing");
     }
@@ -187,7 +188,7 @@ mod tests {
     fn a_directory_that_cannot_be_written_keeps_nothing() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let one = unfinished(file.path(), "h", 0);
-        one.keep_answer(&answer());
-        assert_eq!(one.answer(), None);
+        one.keep_response(&response());
+        assert_eq!(one.response(), None);
     }
 }

@@ -1,35 +1,35 @@
-//! Walks towards the circles in the order of locks, before the search of a test: `check
+//! Walks towards the cycles in the order of locks, before the search of a test: `check
 //! --lock-order`.
 //!
 //! They come first: they take a part of a second, and where one ends in the deadlock, no search has
-//! to come there by itself. They are a bounded number for each circle, whatever other tests have
+//! to come there by itself. They are a bounded number for each cycle, whatever other tests have
 //! shown, so that what a test comes to depends on nothing beside it. What they find is what any
 //! search finds. Nothing follows from what they do not find: what was covered, and what that rests
 //! on, is the search's to say.
 
-use super::explore::Answer;
+use super::explore::Response;
 use crate::error::Result;
 use crate::executable::sidecar;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::lock_order::{Circle, Kind, LockOrder};
-use lockred_trace::message::{Exploration, Stop, Warning};
-use lockred_trace::session::{Limits, Order, Target, Task};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::lock_order::{Cycle, Kind, LockOrder};
+use lockred_protocol::message::{Exploration, Stop, Warning};
+use lockred_protocol::session::{Limits, Request, Target, Task};
+use lockred_protocol::sites::SiteId;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Walks towards one circle.
+/// Walks towards one cycle.
 const WALKS: u64 = 100;
 
-/// Scheduling points in the walks towards one circle behind which no further walk begins: about a
+/// Scheduling points in the walks towards one cycle after which no further walk begins: about a
 /// second.
 const OPERATIONS: u64 = 1_000_000;
 
 /// The part of the time for a test that walks may take.
 const SHARE: f64 = 0.25;
 
-/// The circles of an executable that threads may wait in, by the operations that acquire their
-/// locks. Several circles have the same where a function that locks is not inlined: they are one
+/// The cycles of an executable that threads may wait in, by the operations that acquire their
+/// locks. Several cycles have the same where a function that locks is not inlined: they are one
 /// target.
 ///
 /// # Errors
@@ -39,21 +39,21 @@ pub fn targets(executable: &Path) -> Result<Vec<Target>> {
 }
 
 fn of_order(order: &LockOrder) -> Vec<Target> {
-    // Behind a gate, or in one thread, nobody waits.
-    let may_wait = |circle: &&Circle| matches!(circle.kind, Kind::Circle | Kind::SameKind);
-    let circles = order.circles.iter().filter(may_wait);
-    let places: BTreeSet<_> = circles.map(|circle| places_of(order, circle)).collect();
+    // After a gate, or in one thread, nobody waits.
+    let may_wait = |cycle: &&Cycle| matches!(cycle.kind, Kind::Cycle | Kind::SameKind);
+    let cycles = order.cycles.iter().filter(may_wait);
+    let places: BTreeSet<_> = cycles.map(|cycle| places_of(order, cycle)).collect();
     places.into_iter().map(|places| Target { nestings: places.into_iter().collect() }).collect()
 }
 
-/// Where the locks of a circle are acquired, nesting by nesting.
-fn places_of(order: &LockOrder, circle: &Circle) -> BTreeSet<[SiteId; 2]> {
-    let nestings = circle.nestings.iter().filter_map(|&n| order.nestings.get(n as usize));
+/// Where the locks of a cycle are acquired, nesting by nesting.
+fn places_of(order: &LockOrder, cycle: &Cycle) -> BTreeSet<[SiteId; 2]> {
+    let nestings = cycle.nestings.iter().filter_map(|&n| order.nestings.get(n as usize));
     nestings.map(|nesting| [nesting.held.site, nesting.wanted.site]).collect()
 }
 
-/// The order to walk towards targets in a test that is to be searched so.
-pub fn order(search: &Order, targets: &[Target]) -> Order {
+/// The request to walk towards targets in a test that is to be searched so.
+pub fn request(search: &Request, targets: &[Target]) -> Request {
     let Task::Explore { limits, keep_going, .. } = search.task else {
         unreachable!("only what is searched is walked in");
     };
@@ -70,34 +70,34 @@ pub fn order(search: &Order, targets: &[Target]) -> Order {
         limits,
         keep_going,
     };
-    Order { task, ..search.clone() }
+    Request { task, ..search.clone() }
 }
 
-/// The order to search in the time that walks have left.
-pub fn behind(walked: &Answer, search: &Order) -> Order {
-    let mut order = search.clone();
-    if let Task::Explore { limits: Limits { seconds: Some(seconds), .. }, .. } = &mut order.task {
+/// The request to search in the time that walks have left.
+pub fn behind(walked: &Response, search: &Request) -> Request {
+    let mut request = search.clone();
+    if let Task::Explore { limits: Limits { seconds: Some(seconds), .. }, .. } = &mut request.task {
         *seconds = (*seconds - walked.exploration.seconds).max(0.0);
     }
-    order
+    request
 }
 
 /// Whether walks are the end of a test.
-pub const fn end(walked: &Answer) -> bool {
+pub const fn end(walked: &Response) -> bool {
     matches!(walked.exploration.stop, Stop::Bug | Stop::Interrupted)
 }
 
 /// What walks came to, alone: no execution is one of a search.
-pub fn alone(mut walked: Answer) -> Answer {
+pub fn alone(mut walked: Response) -> Response {
     let counts = std::mem::take(&mut walked.exploration.counts);
     walked.walks = Some(counts.executions);
     walked
 }
 
-/// What walks and the search behind them came to.
-pub fn join(walked: Answer, searched: Answer) -> Answer {
-    let Answer { exploration: walked, deaths: before, .. } = walked;
-    let Answer { mut exploration, deaths: behind, .. } = searched;
+/// What walks and the search after them came to.
+pub fn join(walked: Response, searched: Response) -> Response {
+    let Response { exploration: walked, deaths: before, .. } = walked;
+    let Response { mut exploration, deaths: behind, .. } = searched;
     exploration.seconds += walked.seconds;
     exploration.restoring += walked.restoring;
     exploration.threads = exploration.threads.max(walked.threads);
@@ -115,13 +115,14 @@ pub fn join(walked: Answer, searched: Answer) -> Answer {
         (Stop::Complete, _) => {}
         _ => {
             let known = exploration.warnings.clone();
-            let new = |told: &Warning| known.iter().all(|known| places(known) != places(told));
+            let new =
+                |reported: &Warning| known.iter().all(|known| places(known) != places(reported));
             exploration.warnings.extend(walked.warnings.into_iter().filter(new));
         }
     }
     hide_what_follows(&mut exploration);
     let walks = Some(walked.counts.executions);
-    Answer { exploration, deaths: [before, behind].concat(), walks }
+    Response { exploration, deaths: [before, behind].concat(), walks }
 }
 
 /// What a warning is about.
@@ -145,12 +146,12 @@ fn hide_what_follows(exploration: &mut Exploration) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::lock_order::{Nesting, Taken};
-    use lockred_trace::message::{Counts, Finding, Unsupported};
-    use lockred_trace::schedule::Schedule;
-    use lockred_trace::session::Strategy;
+    use lockred_protocol::lock_order::{Nesting, Taken};
+    use lockred_protocol::message::{Counts, Finding, Unsupported};
+    use lockred_protocol::schedule::Schedule;
+    use lockred_protocol::session::Strategy;
 
-    fn answer(stop: Stop, executions: u64, keys: &[&str], warned: &[u32]) -> Answer {
+    fn response(stop: Stop, executions: u64, keys: &[&str], warned: &[u32]) -> Response {
         let finding = |key: &&str| Finding {
             kind: BugKind::Deadlock,
             message: String::new(),
@@ -178,11 +179,11 @@ mod tests {
             warnings: warned.iter().map(warning).collect(),
             assumptions: Vec::new(),
         };
-        Answer { exploration, deaths: Vec::new(), walks: None }
+        Response { exploration, deaths: Vec::new(), walks: None }
     }
 
     #[test]
-    fn circles_that_threads_may_wait_in_are_targets_each_place_once() {
+    fn cycles_that_threads_may_wait_in_are_targets_each_place_once() {
         let taken = |site| Taken {
             locks: Vec::new(),
             site: SiteId(site),
@@ -198,20 +199,17 @@ mod tests {
             sure: true,
             threads: Vec::new(),
         };
-        let circle = |kind, nestings: &[u32]| Circle {
-            kind,
-            nestings: nestings.to_vec(),
-            locks: Vec::new(),
-        };
+        let cycle =
+            |kind, nestings: &[u32]| Cycle { kind, nestings: nestings.to_vec(), locks: Vec::new() };
         let order = LockOrder {
             nestings: [(1, 2), (2, 1), (3, 3), (1, 2), (4, 4), (5, 5)].map(nesting).into(),
-            circles: vec![
-                circle(Kind::Circle, &[0, 1]),
-                circle(Kind::SameKind, &[2]),
+            cycles: vec![
+                cycle(Kind::Cycle, &[0, 1]),
+                cycle(Kind::SameKind, &[2]),
                 // The same operations in another function.
-                circle(Kind::Circle, &[1, 3]),
-                circle(Kind::Gated, &[4]),
-                circle(Kind::OneThread, &[5]),
+                cycle(Kind::Cycle, &[1, 3]),
+                cycle(Kind::Gated, &[4]),
+                cycle(Kind::OneThread, &[5]),
             ],
             ..LockOrder::default()
         };
@@ -222,34 +220,34 @@ mod tests {
         assert_eq!(targets, [vec![(1, 2), (2, 1)], vec![(3, 3)]]);
     }
 
-    fn keys(answer: &Answer) -> Vec<&str> {
-        answer.exploration.findings.iter().map(|finding| &*finding.key).collect()
+    fn keys(response: &Response) -> Vec<&str> {
+        response.exploration.findings.iter().map(|finding| &*finding.key).collect()
     }
 
-    fn warned(answer: &Answer) -> Vec<u32> {
-        answer.exploration.warnings.iter().map(|warning| warning.site.0).collect()
+    fn warned(response: &Response) -> Vec<u32> {
+        response.exploration.warnings.iter().map(|warning| warning.site.0).collect()
     }
 
     #[test]
-    fn counts_are_those_of_the_search_and_findings_are_told_once() {
-        let walked = answer(Stop::Executions, 100, &["a", "b"], &[]);
-        let both = join(walked, answer(Stop::Complete, 7, &["b", "c"], &[]));
+    fn counts_are_those_of_the_search_and_findings_are_reported_once() {
+        let walked = response(Stop::Executions, 100, &["a", "b"], &[]);
+        let both = join(walked, response(Stop::Complete, 7, &["b", "c"], &[]));
         assert_eq!((both.exploration.counts.executions, both.walks), (7, Some(100)));
         assert_eq!(
             (both.exploration.stop.clone(), both.exploration.seconds),
             (Stop::Complete, 2.0)
         );
         assert_eq!(keys(&both), ["a", "b", "c"]);
-        let only = alone(answer(Stop::Bug, 3, &["a"], &[]));
+        let only = alone(response(Stop::Bug, 3, &["a"], &[]));
         assert_eq!((only.exploration.counts, only.walks), (Counts::default(), Some(3)));
     }
 
     #[test]
-    fn warnings_of_walks_are_told_where_the_search_has_not_seen_all() {
-        let walked = || answer(Stop::Executions, 1, &[], &[1, 2]);
-        assert_eq!(warned(&join(walked(), answer(Stop::Complete, 1, &[], &[2]))), [2]);
-        assert_eq!(warned(&join(walked(), answer(Stop::Seconds, 1, &[], &[2]))), [2, 1]);
-        let deadlock = answer(Stop::Seconds, 1, &["a"], &[]);
+    fn warnings_of_walks_are_reported_where_the_search_has_not_seen_all() {
+        let walked = || response(Stop::Executions, 1, &[], &[1, 2]);
+        assert_eq!(warned(&join(walked(), response(Stop::Complete, 1, &[], &[2]))), [2]);
+        assert_eq!(warned(&join(walked(), response(Stop::Seconds, 1, &[], &[2]))), [2, 1]);
+        let deadlock = response(Stop::Seconds, 1, &["a"], &[]);
         assert!(warned(&join(walked(), deadlock)).is_empty(), "the deadlock says more");
     }
 
@@ -260,9 +258,9 @@ mod tests {
             site: SiteId(0),
             stack: Vec::new(),
         });
-        let walked = answer(unsupported.clone(), 1, &[], &[]);
+        let walked = response(unsupported.clone(), 1, &[], &[]);
         assert!(!end(&walked));
-        let both = join(walked, answer(Stop::Seconds, 1, &[], &[]));
+        let both = join(walked, response(Stop::Seconds, 1, &[], &[]));
         assert_eq!(both.exploration.stop, unsupported);
     }
 
@@ -270,16 +268,16 @@ mod tests {
     fn walks_take_a_part_of_the_time_and_the_search_what_is_left() {
         let limits = Limits { executions: Some(1), seconds: Some(8.0), operations: 5 };
         let strategy = Strategy::Transactions;
-        let search = Order::of(Task::Explore { strategy, limits, keep_going: true });
+        let search = Request::of(Task::Explore { strategy, limits, keep_going: true });
         let target = Target { nestings: vec![[SiteId(1), SiteId(2)]] };
         let Task::Walk { targets, limits, keep_going, .. } =
-            order(&search, std::slice::from_ref(&target)).task
+            request(&search, std::slice::from_ref(&target)).task
         else {
             panic!("no walks");
         };
         assert_eq!((targets, keep_going), (vec![target], true));
         assert_eq!((limits.executions, limits.seconds, limits.operations), (None, Some(2.0), 5));
-        let walked = answer(Stop::Executions, 1, &[], &[]);
+        let walked = response(Stop::Executions, 1, &[], &[]);
         let Task::Explore { limits, .. } = behind(&walked, &search).task else {
             panic!("no search");
         };

@@ -6,7 +6,7 @@ use super::search::Search;
 use super::selection::Selection;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, ValueEnum};
-use lockred_trace::session::{Environment, Limits, Random, Strategy, Time};
+use lockred_protocol::session::{Environment, Limits, Random, Strategy, Time};
 use std::collections::BTreeSet;
 
 /// Options of `check`.
@@ -59,7 +59,7 @@ impl CheckOptions {
         Self { filter, search, resume, audit, observes, findings, output, selection }
     }
 
-    /// To check, and to tell what came of the warnings of the audit.
+    /// To check, and to report what came of the warnings of the audit.
     pub fn confirming(
         filter: FilterOptions,
         search: SearchOptions,
@@ -175,7 +175,7 @@ pub struct SearchOptions {
     /// Copy all memory at the root (a test of lockred itself; slow where that is large)
     #[arg(long, hide = true)]
     pub without_images: bool,
-    /// Tell in records how much of the time going back to the root took (for benches)
+    /// Report in records how much of the time going back to the root took (for benches)
     #[arg(long, hide = true)]
     pub time_restores: bool,
     /// Names of the options that were typed; others are as they are by default.
@@ -244,8 +244,8 @@ pub struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// Whether the interleavings of bugs are told step by step.
-    pub fn tells_strands(&self) -> bool {
+    /// Whether the interleavings of bugs are reported step by step.
+    pub fn needs_thread_flows(&self) -> bool {
         self.message_format.iter().any(|format| format.name == FormatName::Sarif)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use clap::Args;
-use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_protocol::codes::{BugKind, WarningKind};
 use std::path::PathBuf;
 
 /// Which findings fail a check.
@@ -63,18 +63,18 @@ impl Wanted {
     }
 }
 
-/// Who tells warnings.
+/// Who reports warnings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Teller {
+pub enum Reporter {
     /// `cargo lockred check`, of what happens in tests.
     Check,
     /// `cargo lockred audit`, of what the code says.
     Audit,
 }
 
-impl Teller {
-    /// Whether it ever tells a warning.
-    pub const fn tells(self, kind: WarningKind) -> bool {
+impl Reporter {
+    /// Whether it ever reports a warning.
+    pub const fn reports(self, kind: WarningKind) -> bool {
         match kind {
             WarningKind::LockOrder => true,
             WarningKind::LockingDiscipline
@@ -118,7 +118,7 @@ impl FindingOptions {
     ///
     /// # Errors
     /// When one is named.
-    pub fn told_by(&self, teller: Teller) -> Result<()> {
+    pub fn reported_by(&self, reporter: Reporter) -> Result<()> {
         let named = |option: &'static str, list: &[Wanted]| {
             let one = |wanted: &Wanted| match wanted {
                 Wanted::One(kind) => Some((option, *kind)),
@@ -128,16 +128,16 @@ impl FindingOptions {
         };
         let all = [named("--deny", &self.deny), named("--allow", &self.allow)];
         let mut lost = all.into_iter().flatten();
-        let Some((option, kind)) = lost.find(|(_, kind)| !teller.tells(*kind)) else {
+        let Some((option, kind)) = lost.find(|(_, kind)| !reporter.reports(*kind)) else {
             return Ok(());
         };
-        let [own, other] = teller.names();
+        let [own, other] = reporter.names();
         let (name, code) = (name(kind), kind.code());
         let message = format!(
             "`cargo lockred {own}` never reports {name} ({code}): {option} is of no effect"
         );
         let mut hint = format!("`cargo lockred {other}` does");
-        if teller == Teller::Check {
+        if reporter == Reporter::Check {
             hint += ", and `cargo lockred audit --confirm` reports what came of it";
         }
         Err(Error::usage(message).hint(hint))
@@ -152,7 +152,7 @@ impl FindingOptions {
         self.deny.contains(&Wanted::All)
     }
 
-    /// Whether a warning is not to be told.
+    /// Whether a warning is not to be reported.
     pub fn allows(&self, kind: WarningKind) -> bool {
         let all = self.allow.contains(&Wanted::All) || self.allow.contains(&Wanted::One(kind));
         all && !self.denies(kind)
@@ -187,11 +187,11 @@ mod tests {
 
     #[test]
     fn what_a_command_never_tells_cannot_be_denied_there() {
-        let said = |teller, these: FindingOptions| {
-            let error = these.told_by(teller).unwrap_err();
+        let said = |reporter, these: FindingOptions| {
+            let error = these.reported_by(reporter).unwrap_err();
             (error.message, error.hint.unwrap())
         };
-        let (message, hint) = said(Teller::Check, options(&["leak", "LR0201"], &[]));
+        let (message, hint) = said(Reporter::Check, options(&["leak", "LR0201"], &[]));
         assert_eq!(
             message,
             "`cargo lockred check` never reports unprotected-write (LR0201): --deny is of no effect"
@@ -199,17 +199,17 @@ mod tests {
         assert!(
             hint.starts_with("`cargo lockred audit` does, and `cargo lockred audit --confirm`")
         );
-        let (message, hint) = said(Teller::Audit, options(&["warnings"], &["leak"]));
+        let (message, hint) = said(Reporter::Audit, options(&["warnings"], &["leak"]));
         assert!(message.ends_with("leak (LR0104): --allow is of no effect"), "{message}");
         assert_eq!(hint, "`cargo lockred check` does");
-        for (teller, these) in [
-            (Teller::Check, options(&["warnings", "LR0101", "LR0106"], &["leak"])),
-            (Teller::Audit, options(&["warnings", "LR0101"], &["LR0207"])),
+        for (reporter, these) in [
+            (Reporter::Check, options(&["warnings", "LR0101", "LR0106"], &["leak"])),
+            (Reporter::Audit, options(&["warnings", "LR0101"], &["LR0207"])),
         ] {
-            assert!(these.told_by(teller).is_ok(), "{teller:?}: {these:?}");
+            assert!(these.reported_by(reporter).is_ok(), "{reporter:?}: {these:?}");
         }
         for kind in WarningKind::ALL {
-            assert!(Teller::Check.tells(*kind) || Teller::Audit.tells(*kind), "{kind:?}");
+            assert!(Reporter::Check.reports(*kind) || Reporter::Audit.reports(*kind), "{kind:?}");
         }
     }
 

@@ -50,7 +50,7 @@ impl Format {
     /// Parses `FORMAT` or `FORMAT=FILE`.
     ///
     /// # Errors
-    /// What is wrong with it, as clap prints it behind the value.
+    /// What is wrong with it, as clap prints it after the value.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, file) = match text.split_once('=') {
             Some((_, "")) => return Err("the file has no name".into()),

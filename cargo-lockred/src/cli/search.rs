@@ -1,6 +1,6 @@
 //! `--search`: how interleavings are chosen, as it is typed and as it is printed.
 
-use lockred_trace::session::Strategy;
+use lockred_protocol::session::Strategy;
 use std::fmt::{Display, Formatter};
 
 /// What `--search` takes.

@@ -142,7 +142,7 @@ pub struct Analysis {
     #[arg(long, hide = true, value_name = "RULE")]
     pub without_rule: Vec<String>,
     /// Find in which order locks may be acquired: `audit --accesses` prints it, and `check` walks
-    /// towards the circles in it, and reports what came of them
+    /// towards the cycles in it, and reports what came of them
     #[arg(long)]
     #[serde(default)]
     pub lock_order: bool,

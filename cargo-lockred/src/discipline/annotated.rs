@@ -2,7 +2,7 @@
 //! `#[lockred::unshared]`), compared with what was observed.
 //!
 //! It is compared by type and field, as everything of the discipline is. A lock that is in no field
-//! of the program's own types (behind an `Arc`, in a variable) may be the one that is meant, so
+//! of the program's own types (after an `Arc`, in a variable) may be the one that is meant, so
 //! that nothing is said of who holds one.
 
 use super::exclusive;
@@ -11,14 +11,14 @@ use super::warning::{NO_RACE, does, shown};
 use crate::executable::symbols::{Frame, Origin};
 use crate::report::bug::with_main;
 use crate::report::{self, Report, Severity};
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Broken, BrokenRule, Role};
-use lockred_trace::notes::Note;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{Broken, BrokenRule, Role};
+use lockred_protocol::notes::Note;
 use std::path::Path;
 
 /// What is wrong with a program's own word, and the fields that it is about.
 pub struct Wrong {
-    /// As it is told.
+    /// As it is reported.
     pub report: Report,
     /// The fields, as facts call them.
     pub fields: Vec<String>,
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    fn told(note: Note, names: &[&str], places: &[Place]) -> Option<(String, usize)> {
+    fn reported(note: Note, names: &[&str], places: &[Place]) -> Option<(String, usize)> {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         let field = Field { names, ..field(places) };
         let facts =
@@ -211,21 +211,27 @@ mod tests {
         let guarded = || note("guarded_by", &["Pool.lock"]);
         let under = |lock| at(1, true, &[lock]);
         let without = at(2, false, &[]);
-        assert_eq!(told(guarded(), &names, &[under("krate::Pool.lock")]), None);
-        assert_eq!(told(guarded(), &names, &[under("krate::Pool.lock.word")]), None);
+        assert_eq!(reported(guarded(), &names, &[under("krate::Pool.lock")]), None);
+        assert_eq!(reported(guarded(), &names, &[under("krate::Pool.lock.word")]), None);
         assert_eq!(
-            told(guarded(), &names, &[under("krate::Pool.lock"), without.clone()]),
+            reported(guarded(), &names, &[under("krate::Pool.lock"), without.clone()]),
             Some(("reads `Pool.free` here without `Pool.lock`".into(), 3))
         );
-        let shared = told(guarded(), &names, &[under("~krate::Pool.lock")]);
-        assert_eq!(shared.map(|told| told.1), Some(2), "shared is not enough");
-        assert!(told(guarded(), &names, &[under("krate::Pool.locks")]).is_some());
-        assert_eq!(told(guarded(), &["krate::Pool.freed"], std::slice::from_ref(&without)), None);
-        assert_eq!(told(guarded(), &["other::Pool.free"], std::slice::from_ref(&without)), None);
+        let shared = reported(guarded(), &names, &[under("~krate::Pool.lock")]);
+        assert_eq!(shared.map(|reported| reported.1), Some(2), "shared is not enough");
+        assert!(reported(guarded(), &names, &[under("krate::Pool.locks")]).is_some());
+        assert_eq!(
+            reported(guarded(), &["krate::Pool.freed"], std::slice::from_ref(&without)),
+            None
+        );
+        assert_eq!(
+            reported(guarded(), &["other::Pool.free"], std::slice::from_ref(&without)),
+            None
+        );
         let fixed = note("guarded_by", &["static LOCK"]);
-        assert_eq!(told(fixed, &names, &[under("static LOCK")]), None);
-        assert!(told(note("unshared", &[]), &names, std::slice::from_ref(&without)).is_some());
+        assert_eq!(reported(fixed, &names, &[under("static LOCK")]), None);
+        assert!(reported(note("unshared", &[]), &names, std::slice::from_ref(&without)).is_some());
         let apart = Place { counts: false, ..without };
-        assert_eq!(told(note("unshared", &[]), &names, &[apart]), None);
+        assert_eq!(reported(note("unshared", &[]), &names, &[apart]), None);
     }
 }

@@ -1,5 +1,5 @@
-//! `cargo lockred discipline`: checks every test, looks at the discipline in each, and tells, pins
-//! or compares what all of them show.
+//! `cargo lockred discipline`: checks every test, looks at the discipline in each, and reports,
+//! pins or compares what all of them show.
 
 use super::facts::{Facts, Field};
 use super::pinned::{self, Comparison};
@@ -67,12 +67,12 @@ pub fn run(options: DisciplineOptions) -> Result<Exit> {
         let text = render::text(report, &sources, Stacks::User, colored);
         console.line(&format!("\n{text}\n"));
     }
-    tell(&comparison, &console);
+    report(&comparison, &console);
     Ok(if comparison.lost.is_empty() { Exit::Success } else { Exit::BugFound })
 }
 
 /// What else has changed.
-fn tell(comparison: &Comparison, console: &Console) {
+fn report(comparison: &Comparison, console: &Console) {
     for (fields, what) in [
         (&comparison.gone, "are pinned, and no test shares them between threads any more"),
         (&comparison.new, "are shared between threads, and not pinned"),

@@ -6,9 +6,9 @@
 
 use super::annotated::{is_in, known_as};
 use crate::executable::symbols::Symbols;
-use lockred_trace::message::Observation;
-use lockred_trace::notes::{Note, PREDICATE};
-use lockred_trace::session::Watch;
+use lockred_protocol::message::Observation;
+use lockred_protocol::notes::{Note, PREDICATE};
+use lockred_protocol::session::Watch;
 use object::{Object, ObjectSymbol};
 use std::path::Path;
 

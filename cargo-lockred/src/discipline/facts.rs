@@ -2,7 +2,7 @@
 
 use super::protection::Protection;
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use lockred_trace::message::{AccessSeen, Broken, Observation};
+use lockred_protocol::message::{AccessSeen, Broken, Observation};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was observed of some tests.
@@ -72,7 +72,7 @@ impl Place {
         self.held.iter().any(|held| held.name == lock && !(held.shared && self.writes))
     }
 
-    /// Places are told in the order of this: by the source, reads first.
+    /// Places are reported in the order of this: by the source, reads first.
     fn order(&self) -> impl Ord {
         let frame = self.frame().or(self.frames.first()).cloned();
         let at = frame.map(|frame| (frame.file, frame.line, frame.column, frame.function));
@@ -84,8 +84,8 @@ impl Place {
         at(self) == at(other) && (self.writes, self.atomic) == (other.writes, other.atomic)
     }
 
-    /// Another observation of the same place. Of the ways there, the one is told that shows which
-    /// locks are not held.
+    /// Another observation of the same place. Of the ways there, the one is reported that shows
+    /// which locks are not held.
     fn merge(&mut self, other: &Self) {
         match (self.counts, other.counts) {
             (true, true) => {
@@ -178,7 +178,7 @@ impl Facts {
 }
 
 fn place(access: &AccessSeen, symbols: &Symbols) -> Place {
-    let lock = |held: &lockred_trace::message::LockSeen| {
+    let lock = |held: &lockred_protocol::message::LockSeen| {
         let name = symbols.name_of(&held.lock)?;
         Some(Lock { name: name.text, names: name.names, shared: held.shared })
     };
@@ -246,22 +246,22 @@ pub mod tests {
     }
 
     #[test]
-    fn the_way_is_told_that_shows_which_lock_is_not_held() {
+    fn the_way_is_reported_that_shows_which_lock_is_not_held() {
         let way = |line, held: &[&str]| {
             let mut place = at(1, true, held);
             place.frames.push(Frame { line, ..place.frames[0].clone() });
             place
         };
-        let told = |ways: &[Place]| {
+        let reported = |ways: &[Place]| {
             let mut facts = Facts::default();
             ways.iter()
                 .for_each(|way| facts.add("Q.len".into(), field(std::slice::from_ref(way)), true));
             facts.fields["Q.len"].places[0].frames[1].line
         };
         let (with, without) = (way(7, &["Q.lock"]), way(8, &[]));
-        assert_eq!(told(&[with.clone(), without.clone()]), 8);
-        assert_eq!(told(&[without, with.clone()]), 8);
-        assert_eq!(told(&[with.clone(), way(9, &["Q.lock"])]), 7);
+        assert_eq!(reported(&[with.clone(), without.clone()]), 8);
+        assert_eq!(reported(&[without, with.clone()]), 8);
+        assert_eq!(reported(&[with.clone(), way(9, &["Q.lock"])]), 7);
         assert!(with.precedence() < way(9, &["Q.lock"]).precedence());
         assert!(way(9, &[]).precedence() < with.precedence());
     }

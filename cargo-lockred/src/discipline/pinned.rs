@@ -8,7 +8,7 @@ use super::protection::Protection;
 use super::warning::{does, shown};
 use crate::error::{Error, Result};
 use crate::report::{Report, Severity};
-use lockred_trace::codes::WarningKind;
+use lockred_protocol::codes::WarningKind;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -168,9 +168,9 @@ mod tests {
         let comparison = compare(&pinned.unwrap(), &now);
         let first =
             |report: &Report| (report.places[0].frames[0].line, report.places[0].label.clone());
-        let told: Vec<_> = comparison.lost.iter().map(first).collect();
+        let reported: Vec<_> = comparison.lost.iter().map(first).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 (5, "reads `A` here".to_owned()),
                 (2, "reads `L` here without `M`".to_owned()),

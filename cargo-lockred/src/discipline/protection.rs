@@ -138,23 +138,27 @@ mod tests {
     use super::super::facts::tests::{at, field};
     use super::*;
 
-    fn told(places: &[Place]) -> String {
+    fn reported(places: &[Place]) -> String {
         field(places).protection().map_or_else(String::new, |protection| protection.to_string())
     }
 
     #[test]
     fn a_lock_protects_what_is_never_accessed_without() {
         let (read, write) = (at(1, false, &["A", "B"]), at(2, true, &["A"]));
-        assert_eq!(told(&[read.clone(), write.clone()]), "locked(A)");
-        assert_eq!(told(&[read.clone(), at(3, true, &["~A"])]), "no lock", "shared is not enough");
-        assert_eq!(told(&[at(1, false, &["~A"]), write.clone()]), "locked(A)");
-        assert_eq!(told(&[at(1, false, &[]), read.clone()]), "read-only after initialisation");
+        assert_eq!(reported(&[read.clone(), write.clone()]), "locked(A)");
+        assert_eq!(
+            reported(&[read.clone(), at(3, true, &["~A"])]),
+            "no lock",
+            "shared is not enough"
+        );
+        assert_eq!(reported(&[at(1, false, &["~A"]), write.clone()]), "locked(A)");
+        assert_eq!(reported(&[at(1, false, &[]), read.clone()]), "read-only after initialisation");
         let apart = |place: Place| Place { counts: false, ..place };
-        assert_eq!(told(&[apart(at(9, true, &[])), write]), "locked(A)");
-        assert_eq!(told(&[apart(at(9, true, &[]))]), "");
+        assert_eq!(reported(&[apart(at(9, true, &[])), write]), "locked(A)");
+        assert_eq!(reported(&[apart(at(9, true, &[]))]), "");
         let atomic = Place { atomic: true, ..at(4, true, &[]) };
-        assert_eq!(told(std::slice::from_ref(&atomic)), "atomic");
-        assert_eq!(told(&[atomic, at(5, true, &[])]), "no lock");
+        assert_eq!(reported(std::slice::from_ref(&atomic)), "atomic");
+        assert_eq!(reported(&[atomic, at(5, true, &[])]), "no lock");
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use super::facts::{Facts, Place};
 use super::protection::Exceptions;
 use crate::report::{self, Report, Severity, render};
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::Role;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::Role;
 
-/// What is known beyond the warning, which is told of tests without a bug.
+/// What is known beyond the warning, which is reported of tests without a bug.
 pub const NO_RACE: &str = "no interleaving that was run has a data race there: something else orders it, which may be meant";
 
 /// The warnings of one test, each with the name of its field.

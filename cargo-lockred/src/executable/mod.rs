@@ -1,4 +1,4 @@
-//! What an instrumented executable tells about itself: its sites, its tests, its source locations.
+//! What an instrumented executable says about itself: its sites, its tests, its source locations.
 
 pub mod debug_info;
 pub mod list;

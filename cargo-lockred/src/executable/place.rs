@@ -1,6 +1,6 @@
 //! Where a site is in the source, as the executable itself says: without its debug information.
 
-use lockred_trace::sites::{Sidecar, SiteId};
+use lockred_protocol::sites::{Sidecar, SiteId};
 use serde::Serialize;
 use std::path::Path;
 
@@ -26,7 +26,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A name that tells where something is, with files relative to the workspace's root.
+/// A name that says where something is, with files relative to the workspace's root.
 pub fn relative(name: &str, root: &Path) -> String {
     root.to_str().map_or_else(|| name.to_owned(), |root| name.replace(&format!("{root}/"), ""))
 }

@@ -2,9 +2,9 @@
 //! out of an executable.
 
 use crate::error::{Error, Result};
-use lockred_trace::notes::{self, Note};
-use lockred_trace::section::Section;
-use lockred_trace::sites::{SECTION, Sidecar};
+use lockred_protocol::notes::{self, Note};
+use lockred_protocol::section::Section;
+use lockred_protocol::sites::{SECTION, Sidecar};
 use object::{Object, ObjectSection, ReadCache};
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -3,8 +3,8 @@
 use super::debug_info::{DebugInfo, Name};
 use crate::report::source::Sources;
 use addr2line::Loader;
-use lockred_trace::message::{Home, Memory, Object};
-use lockred_trace::sites::{Sidecar, SiteId};
+use lockred_protocol::message::{Home, Memory, Object};
+use lockred_protocol::sites::{Sidecar, SiteId};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -57,7 +57,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// A path as the workspace was asked for: rustc writes the directory behind symbolic links.
+    /// A path as the workspace was asked for: rustc writes the directory after symbolic links.
     fn as_asked(&self, path: PathBuf) -> PathBuf {
         match path.strip_prefix(&self.real_root) {
             Ok(inside) if !self.real_root.as_os_str().is_empty() => self.root.join(inside),
@@ -147,7 +147,7 @@ impl Symbols {
         frames
     }
 
-    fn frame_of_site(&self, site: &lockred_trace::sites::Site) -> Frame {
+    fn frame_of_site(&self, site: &lockred_protocol::sites::Site) -> Frame {
         let file = self.sidecar.string(site.file);
         self.frame(self.sidecar.string(site.function), file, site.line, site.column)
     }
@@ -296,7 +296,7 @@ fn without_disambiguators(name: &str) -> String {
 /// Whether a function is of lockred's runtime.
 fn is_runtime(function: &str) -> bool {
     let name = function.trim_start_matches(['<', '&']);
-    let crates = ["lockred_runtime::", "lockred_search::", "lockred_trace::"];
+    let crates = ["lockred_runtime::", "lockred_search::", "lockred_protocol::"];
     function.starts_with("__lr_") || crates.iter().any(|krate| name.starts_with(krate))
 }
 

@@ -64,7 +64,7 @@ impl Console {
         }
     }
 
-    /// Text as it is, with a line break behind it.
+    /// Text as it is, with a line break after it.
     pub fn line(&self, text: &str) {
         self.clear();
         let _ = writeln!(std::io::stderr().lock(), "{text}");
@@ -106,7 +106,7 @@ impl Console {
 
 /// A bar is drawn where this is left for the text behind it.
 const SMALLEST_TEXT: usize = 70;
-/// Columns of the widest bar, brackets and the space behind it included.
+/// Columns of the widest bar, brackets and the space after it included.
 const WIDEST_BAR: usize = 30;
 
 /// A bar of at most so many columns; none where that is too little to see something.

@@ -1,8 +1,8 @@
-//! How long a search will still take, where that can be told honestly.
+//! How long a search will still take, where that can be reported honestly.
 //!
 //! The share that is done is an estimate, which can shrink as more branches become known. So the
-//! time that is left is told only when the share has grown about as fast in the first half of the
-//! time as in the second.
+//! time that is left is reported only when the share has grown about as fast in the first half of
+//! the time as in the second.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Adds a look, and tells how long the rest will take.
+    /// Adds a look, and says how long the rest will take.
     pub fn left(&mut self, now: Duration, share: f64) -> Option<Duration> {
         if self.looks.last().is_some_and(|(before, _)| *before >= now) {
             // Another process of the same test.
@@ -52,19 +52,19 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    /// What is told last, of shares at every tenth of a second.
+    /// What is reported last, of shares at every tenth of a second.
     fn left(share: impl Fn(f64) -> f64, seconds: u32) -> Option<u64> {
         let mut estimate = Estimate::default();
-        let mut told = None;
+        let mut reported = None;
         for tenth in 1..=seconds * 10 {
             let now = Duration::from_millis(u64::from(tenth) * 100);
-            told = estimate.left(now, share(now.as_secs_f64()));
+            reported = estimate.left(now, share(now.as_secs_f64()));
         }
-        told.map(|left| left.as_secs_f64().round() as u64)
+        reported.map(|left| left.as_secs_f64().round() as u64)
     }
 
     #[test]
-    fn a_search_that_goes_on_as_before_ends_as_is_told() {
+    fn a_search_that_goes_on_as_before_ends_as_is_reported() {
         assert_eq!(left(|seconds| seconds / 100.0, 1), None, "too early");
         assert_eq!(left(|seconds| seconds / 100.0, 10), Some(90));
         assert_eq!(left(|seconds| seconds / 1000.0, 300), Some(700), "looks are dropped");

@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use crate::check::audited::Warned;
-use crate::check::came::Status;
+use crate::check::confirmation::Status;
 use crate::check::outcome::{Outcome, Rendered};
 use crate::report::Severity;
 use std::fmt::Write as _;
@@ -53,7 +53,7 @@ pub fn warned(warned: &Warned, run: &Run) -> String {
     format!("::{command} {}::{}\n", properties.join(","), data(&lines.join("\n")))
 }
 
-/// One annotation. It stands at the first place; the others are told in its text.
+/// One annotation. It stands at the first place; the others are reported in its text.
 fn annotation(rendered: &Rendered, outcome: &Outcome, last: &str, run: &Run) -> String {
     let report = &rendered.report;
     let command = match report.severity {

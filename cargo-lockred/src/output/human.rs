@@ -11,13 +11,13 @@ use crate::cli::check::CheckOptions;
 use crate::executable::list::Test;
 use crate::session::Progress as Seen;
 use crate::session::printable::in_line;
-use lockred_trace::codes::{AssumptionKind, Verdict};
-use lockred_trace::message::{Counts, Proved};
+use lockred_protocol::codes::{AssumptionKind, Verdict};
+use lockred_protocol::message::{Counts, Proved};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// Names that are longer do not move what stands behind the others.
+/// Names that are longer do not move what stands after the others.
 const WIDEST_NAME: usize = 60;
 
 /// The printer of one check.
@@ -25,7 +25,7 @@ pub struct Human<'a> {
     console: &'a Console,
     /// Whether names need the package.
     several_packages: bool,
-    /// What is known is told in full.
+    /// What is known is reported in full.
     verbose: bool,
     /// Width of the longest name, to align what follows.
     width: usize,
@@ -147,10 +147,10 @@ impl<'a> Human<'a> {
         if self.console.is_quiet() || outcome.verdict != Verdict::Passed {
             return;
         }
-        for told in &outcome.assumptions {
-            let is_first = self.explained.borrow_mut().insert(told.kind.code());
-            if is_first || told.kind == AssumptionKind::ScaledLoops {
-                let text = format!("{:>13}{}: {}", "", told.kind.code(), told.message);
+        for reported in &outcome.assumptions {
+            let is_first = self.explained.borrow_mut().insert(reported.kind.code());
+            if is_first || reported.kind == AssumptionKind::ScaledLoops {
+                let text = format!("{:>13}{}: {}", "", reported.kind.code(), reported.message);
                 self.console.line(&self.console.style.paint(Paint::Dim, &text));
             }
         }
@@ -168,7 +168,7 @@ impl<'a> Human<'a> {
     }
 
     const fn summary_paint(&self, tally: &Tally, interrupted: bool) -> Paint {
-        if tally.failed - tally.known + tally.unsupported + tally.circles + tally.audited > 0 {
+        if tally.failed - tally.known + tally.unsupported + tally.cycles + tally.audited > 0 {
             Paint::Red
         } else if tally.passed + tally.known > 0 || interrupted {
             Paint::Yellow
@@ -221,12 +221,12 @@ fn facts(outcome: &Outcome) -> String {
     facts.join(", ")
 }
 
-/// The texts of everything that was found; of what is known if that is `told`.
-fn reports(outcome: &Outcome, told: bool) -> Vec<&str> {
-    let bugs = outcome.bugs.iter().filter(|bug| told || !bug.known).map(|bug| &bug.rendered);
-    let warnings = outcome.warnings.iter().filter(|warning| told || !warning.known);
+/// The texts of everything that was found; of what is known if that is `reported`.
+fn reports(outcome: &Outcome, reported: bool) -> Vec<&str> {
+    let bugs = outcome.bugs.iter().filter(|bug| reported || !bug.known).map(|bug| &bug.rendered);
+    let warnings = outcome.warnings.iter().filter(|warning| reported || !warning.known);
     let ended = outcome.unsupported.iter().chain(&outcome.computing);
-    let rendered = bugs.chain(ended).chain(warnings.map(|told| &told.rendered));
+    let rendered = bugs.chain(ended).chain(warnings.map(|reported| &reported.rendered));
     rendered.map(|rendered| rendered.text.as_str()).collect()
 }
 
@@ -241,9 +241,9 @@ fn counts(tally: &Tally) -> String {
         (tally.unsupported - tally.ended_by_errors, "unsupported"),
         (tally.ended_by_errors, if tally.ended_by_errors == 1 { "error" } else { "errors" }),
     ];
-    let told: Vec<String> =
+    let reported: Vec<String> =
         counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
-    if told.is_empty() { "nothing was checked to its end".into() } else { told.join(", ") }
+    if reported.is_empty() { "nothing was checked to its end".into() } else { reported.join(", ") }
 }
 
 /// What the counts mean.
@@ -288,9 +288,9 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
     if tally.warnings > 0 {
         sentences.push(count(tally.warnings as u64, "warning"));
     }
-    if tally.circles > 0 {
-        let circles = count(tally.circles as u64, "circle");
-        sentences.push(format!("{circles} in the order of locks, denied and not excluded"));
+    if tally.cycles > 0 {
+        let cycles = count(tally.cycles as u64, "cycle");
+        sentences.push(format!("{cycles} in the order of locks, denied and not excluded"));
     }
     if tally.audited > 0 {
         let warnings = count(tally.audited as u64, "warning");

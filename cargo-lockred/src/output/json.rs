@@ -1,11 +1,11 @@
 //! JSON lines on stdout: one object a test, and one at the end. The types here are the format.
 
 use super::line::json;
-use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Size, Told};
+use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Reported, Size};
 use crate::check::tally::Tally;
 use crate::report::Place;
-use lockred_trace::codes::{BugKind, Verdict, WarningKind};
-use lockred_trace::message::{Proved, Role, Stronger};
+use lockred_protocol::codes::{BugKind, Verdict, WarningKind};
+use lockred_protocol::message::{Proved, Role, Stronger};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ struct TestFinished<'a> {
     refinements: u64,
     transactions: u64,
     operations: u64,
-    /// Walks towards circles in the order of locks, which are no executions of the search.
+    /// Walks towards cycles in the order of locks, which are no executions of the search.
     #[serde(skip_serializing_if = "Option::is_none")]
     walks: Option<u64>,
     /// From the root to the end of the search.
@@ -232,13 +232,13 @@ fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
         computing: outcome
             .computing
             .as_ref()
-            .map(|told| Computing { message: &told.report.title, sites: sites(told) }),
+            .map(|reported| Computing { message: &reported.report.title, sites: sites(reported) }),
         unsupported: unsupported(outcome),
     }
 }
 
-fn assumption(told: &Told) -> Assumption<'_> {
-    Assumption { code: told.kind.code(), message: &told.message }
+fn assumption(reported: &Reported) -> Assumption<'_> {
+    Assumption { code: reported.kind.code(), message: &reported.message }
 }
 
 fn bug<'a>(bug: &'a FoundBug, root: &Path) -> Bug<'a> {
@@ -318,7 +318,7 @@ fn site(place: &Place) -> Option<Site<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Counts;
+    use lockred_protocol::message::Counts;
     use serde_json::json;
 
     #[test]

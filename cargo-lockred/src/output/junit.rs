@@ -6,7 +6,7 @@ use super::utc;
 use crate::audit::human;
 use crate::check::audited::Warned;
 use crate::check::outcome::{Ended, Outcome};
-use lockred_trace::codes::Verdict;
+use lockred_protocol::codes::Verdict;
 use std::fmt::Write as _;
 
 /// The whole document.
@@ -153,12 +153,13 @@ fn case(text: &mut String, outcome: &Outcome, suite: &str) {
         },
         Fate::Skipped => element("skipped", "interrupted", "interrupted", ""),
     }
-    let _ = writeln!(text, "            <system-out>{}</system-out>", content_of(&told(outcome)));
+    let _ =
+        writeln!(text, "            <system-out>{}</system-out>", content_of(&reported(outcome)));
     text.push_str("        </testcase>\n");
 }
 
-/// What is told of every test: its verdict, what that rests on, and what fails nothing.
-fn told(outcome: &Outcome) -> String {
+/// What is reported of every test: its verdict, what that rests on, and what fails nothing.
+fn reported(outcome: &Outcome) -> String {
     let verdict = match outcome.verdict {
         Verdict::Verified => "verified",
         Verdict::Passed => "passed",

@@ -1,4 +1,4 @@
-//! What a check tells machines: each format to its place, whole at any time.
+//! What a check reports to machines: each format to its place, whole at any time.
 //!
 //! Formats of lines (JSON, GitHub's commands) are written as tests end. Documents (SARIF, JUnit)
 //! are written to files as soon as the check begins, and again as tests end, each time beside the
@@ -145,7 +145,8 @@ impl Outputs {
         self.end(End::Finished(exit))
     }
 
-    /// An error has ended the check. It is what the user is told; others that come of it are not.
+    /// An error has ended the check. It is what the user sees; others that come of it are
+    /// not.
     pub fn failed(&mut self, error: &Error) {
         if self.run.end == End::UnderWay {
             let end = End::Error { exit: error.exit, message: error.message.clone() };

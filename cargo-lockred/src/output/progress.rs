@@ -7,10 +7,10 @@ use crate::session::Progress as Seen;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Shares below this are told as less than it.
+/// Shares below this are reported as less than it.
 const SMALLEST: f64 = 0.01;
 
-/// What is told of the test under way.
+/// What is reported of the test under way.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// Number of the test.
@@ -76,7 +76,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::message::Counts;
+    use lockred_protocol::message::Counts;
 
     fn seen(seconds: u64, share: Option<f64>) -> Seen {
         Seen {
@@ -89,22 +89,22 @@ mod tests {
 
     #[test]
     fn the_line_names_test_executions_rate_share_and_what_is_left() {
-        let told = |share, left: Option<u64>| {
+        let reported = |share, left: Option<u64>| {
             text("a::b", 60.0, &seen(2, share), left.map(Duration::from_secs))
         };
-        assert_eq!(told(None, None), "a::b  5000 executions, 2500/s, at most 58 s left");
+        assert_eq!(reported(None, None), "a::b  5000 executions, 2500/s, at most 58 s left");
         assert_eq!(
-            told(Some(0.123), Some(14)),
+            reported(Some(0.123), Some(14)),
             "a::b  5000 executions, 2500/s, about 12 % explored, about 14 s left"
         );
         assert_eq!(
-            told(Some(0.001), Some(2000)),
+            reported(Some(0.001), Some(2000)),
             "a::b  5000 executions, 2500/s, less than 1 % explored, at most 58 s left"
         );
         assert_eq!(text("a", 60.0, &seen(0, Some(0.5)), None), "a  5000 executions");
         let bounded = Seen { preemptions: Some(1), ..seen(0, None) };
-        let told = text("a", 60.0, &bounded, None);
-        assert_eq!(told, "a  5000 executions, at most 1 preemption");
+        let reported = text("a", 60.0, &bounded, None);
+        assert_eq!(reported, "a  5000 executions, at most 1 preemption");
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_one_number() {
+    fn times_are_reported_in_one_number() {
         assert_eq!(duration(0.4), "0 s");
         assert_eq!(duration(150.0), "2 min");
         assert_eq!(duration(7300.0), "2 h");

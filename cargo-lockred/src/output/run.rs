@@ -78,7 +78,7 @@ impl Run {
         path.strip_prefix(&self.source_root).map_or(path.clone(), Path::to_owned)
     }
 
-    /// The columns of what begins at a frame, in characters from 1: its first, and the one behind
+    /// The columns of what begins at a frame, in characters from 1: its first, and the one after
     /// its last.
     pub fn columns(&self, frame: &Frame) -> Option<(usize, usize)> {
         let text = self.sources.text(Path::new(&frame.file))?;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_in_characters() {
+    fn places_are_reported_in_characters() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("x.rs"), "\n    ä.lock(1);\n").unwrap();
         let mut run = Run::new(false);

@@ -9,15 +9,15 @@ use super::run::{End, Run};
 use super::utc;
 use crate::audit::sarif as audit;
 use crate::check::audited::Warned;
-use crate::check::came::Status;
+use crate::check::confirmation::Status;
 use crate::check::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
 use crate::executable::symbols::{Frame, Origin};
 use crate::exit::Exit;
 use crate::manual;
 use crate::report::render::is_harness;
-use crate::report::strands::{Moment, Strand};
+use crate::report::thread_flows::{FlowStep, ThreadFlow};
 use crate::report::{Place, Report, Severity};
-use lockred_trace::codes::{BugKind, WarningKind};
+use lockred_protocol::codes::{BugKind, WarningKind};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -160,7 +160,7 @@ fn bug_result(bug: &FoundBug, outcome: &Outcome, run: &Run) -> Value {
         result["properties"]["replay"] = replay.into();
     }
     let flows: Vec<Value> =
-        bug.strands.iter().filter_map(|strand| thread_flow(strand, run)).collect();
+        bug.thread_flows.iter().filter_map(|flow| thread_flow(flow, run)).collect();
     if !flows.is_empty() {
         result["codeFlows"] = json!([{ "threadFlows": flows }]);
     }
@@ -296,23 +296,22 @@ fn stack(label: &str, frames: &[Frame], run: &Run) -> Option<Value> {
     (!frames.is_empty()).then(|| json!({ "message": message(label), "frames": frames }))
 }
 
-fn thread_flow(strand: &Strand, run: &Run) -> Option<Value> {
-    let locations: Vec<Value> =
-        strand.moments.iter().filter_map(|moment| step(moment, run)).collect();
-    let name = &strand.thread;
+fn thread_flow(flow: &ThreadFlow, run: &Run) -> Option<Value> {
+    let locations: Vec<Value> = flow.steps.iter().filter_map(|it| step(it, run)).collect();
+    let name = &flow.thread;
     let flow = || json!({ "id": name, "message": message(name), "locations": locations });
     (!locations.is_empty()).then(flow)
 }
 
-fn step(moment: &Moment, run: &Run) -> Option<Value> {
-    let mut place = location(&moment.frame, run)?;
-    place["message"] = message(&moment.label);
+fn step(flow_step: &FlowStep, run: &Run) -> Option<Value> {
+    let mut place = location(&flow_step.frame, run)?;
+    place["message"] = message(&flow_step.label);
     let mut step = json!({
-        "executionOrder": moment.order,
-        "importance": if moment.stack.is_some() { "essential" } else { "important" },
+        "executionOrder": flow_step.order,
+        "importance": if flow_step.stack.is_some() { "essential" } else { "important" },
         "location": place,
     });
-    if let Some(stack) = moment.stack.as_ref().and_then(|f| stack(&moment.label, f, run)) {
+    if let Some(stack) = flow_step.stack.as_ref().and_then(|f| stack(&flow_step.label, f, run)) {
         step["stack"] = stack;
     }
     Some(step)
@@ -344,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_under_way_is_told_as_one_that_did_not_succeed() {
+    fn a_check_under_way_is_reported_as_one_that_did_not_succeed() {
         let log: Value = serde_json::from_str(&document(&Run::new(false))).unwrap();
         assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
         assert_eq!(log["runs"][0]["results"], json!([]));

@@ -5,9 +5,9 @@ use crate::build::artifact::Built;
 use crate::error::Result;
 use crate::schedule_file::ScheduleFile;
 use crate::session::{self, Ending, Patience};
-use lockred_trace::message::{Finding, Replay};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{Limits, Order, Strategy, Task};
+use lockred_protocol::message::{Finding, Replay};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{Limits, Request, Strategy, Task};
 
 /// Seconds that the search may take.
 pub const SECONDS: f64 = 5.0;
@@ -42,7 +42,7 @@ fn replay(file: &ScheduleFile, built: &Built, schedule: Schedule) -> Result<Opti
 }
 
 fn run(file: &ScheduleFile, built: &Built, task: Task, seconds: f64) -> Result<Ending> {
-    let order = Order { task, ..file.order.clone() };
+    let request = Request { task, ..file.request.clone() };
     let patience = Patience::of_budget(Some(seconds));
-    session::run(&super::launch(file, built), &order, patience, &mut |_| ())
+    session::run(&super::launch(file, built), &request, patience, &mut |_| ())
 }

@@ -36,7 +36,7 @@ pub fn debug(file: &ScheduleFile, built: &Built, console: &Console) -> Result<Ex
     let mut command = Command::new(&debugger);
     command.arg("-quiet").arg("-x").arg(commands.path()).arg("--args").arg(&launch.executable);
     command.args(&launch.arguments);
-    let status = session::by_hand(&launch, &file.order, command).map_err(|e| match e {
+    let status = session::by_hand(&launch, &file.request, command).map_err(|e| match e {
         session::ByHand::Session(error) => error,
         session::ByHand::Start(error) if error.kind() == ErrorKind::NotFound => {
             Error::usage(format!("there is no debugger `{shown}`"))

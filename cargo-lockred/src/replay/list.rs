@@ -164,7 +164,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn schedules_are_told_with_what_became_of_their_programs() {
+    fn schedules_are_reported_with_what_became_of_their_programs() {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("program");
         fs::write(&program, "1").unwrap();

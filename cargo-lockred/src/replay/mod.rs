@@ -22,8 +22,8 @@ use crate::report::table::{self, View};
 use crate::report::{bug, warning};
 use crate::schedule_file::{self, ScheduleFile};
 use crate::session::{self, Ending, Launch, Patience};
-use crate::subject::Subject;
-use lockred_trace::message::{Bug, Replay};
+use crate::under_check::UnderCheck;
+use lockred_protocol::message::{Bug, Replay};
 
 /// Rows at the beginning, and at the end, that are shown of a long interleaving.
 const SHOWN: usize = 120;
@@ -55,8 +55,8 @@ pub fn run(options: &ReplayOptions) -> Result<Exit> {
     // A workspace that was moved is looked for where we are.
     let kept = &file.build.directory;
     let directory = if kept.is_dir() { kept } else { &directory };
-    let subject = Subject::find(directory, &selection, &console)?;
-    let built = built(&subject, &selection, &file)?;
+    let under_check = UnderCheck::find(directory, &selection, &console)?;
+    let built = built(&under_check, &selection, &file)?;
     let hash = fingerprint::of_file(&built.executable)
         .map_err(|e| Error::file("read", &built.executable, &e))?;
     let changed = hash != file.build.hash;
@@ -69,7 +69,7 @@ pub fn run(options: &ReplayOptions) -> Result<Exit> {
         return gdb::debug(&file, &built, &console);
     }
     let replay = replayed(&file, &built)?;
-    show(&replay, &file, &built, &subject, options, &console, changed)
+    show(&replay, &file, &built, &under_check, options, &console, changed)
 }
 
 /// The kept build options, for the one target that is needed.
@@ -93,9 +93,9 @@ fn narrowed(file: &ScheduleFile, options: &ReplayOptions) -> Selection {
 }
 
 /// Builds the program again, which does nothing where it is fresh, and gives its executable.
-fn built(subject: &Subject, selection: &Selection, file: &ScheduleFile) -> Result<Built> {
+fn built(under_check: &UnderCheck, selection: &Selection, file: &ScheduleFile) -> Result<Built> {
     let test = &file.test;
-    let built = subject.build(selection).map_err(|e| {
+    let built = under_check.build(selection).map_err(|e| {
         e.hint(
             "the program of this schedule cannot be built any more with the options of its check",
         )
@@ -124,10 +124,10 @@ fn launch(file: &ScheduleFile, built: &Built) -> Launch {
 /// Runs the schedule.
 fn replayed(file: &ScheduleFile, built: &Built) -> Result<Replay> {
     let patience = Patience::of_budget(Some(REPLAY_SECONDS));
-    match session::run(&launch(file, built), &file.order, patience, &mut |_| ())? {
+    match session::run(&launch(file, built), &file.request, patience, &mut |_| ())? {
         Ending::Replayed(replay) => Ok(*replay),
         Ending::Explored(_) | Ending::Minimised(_) | Ending::Observed(_) => {
-            Err(Error::ours("the process answered something else than a replay"))
+            Err(Error::ours("the response of the process is no replay"))
         }
         Ending::Died(death) => Ok(death.into_replay()),
         Ending::Interrupted { .. } => Err(Error::interrupted()),
@@ -142,13 +142,13 @@ fn show(
     replay: &Replay,
     file: &ScheduleFile,
     built: &Built,
-    subject: &Subject,
+    under_check: &UnderCheck,
     options: &ReplayOptions,
     console: &Console,
     changed: bool,
 ) -> Result<Exit> {
     let sidecar = sidecar::read(&built.executable)?;
-    let symbols = Symbols::open(&built.executable, sidecar, subject.places());
+    let symbols = Symbols::open(&built.executable, sidecar, under_check.places());
     console.status("Replaying", &format!("{} of {} ({})", file.test.name, built.label(), file.id));
     let cause = if changed { "; the program was changed" } else { "" };
     if let Some(drift) = &replay.drift {

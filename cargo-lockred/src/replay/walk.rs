@@ -10,7 +10,7 @@ use crate::report::bug::thread_name;
 use crate::report::render::location;
 use crate::report::source::line_text;
 use crate::report::table::{line, object_names};
-use lockred_trace::message::{Replay, Step};
+use lockred_protocol::message::{Replay, Step};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -20,9 +20,9 @@ pub fn walk(replay: &Replay, symbols: &Symbols, console: &Console, input: &mut d
     let mut held: Vec<(u32, u32)> = Vec::new();
     for (index, step) in replay.steps.iter().enumerate() {
         update(&mut held, step);
-        let told = line(&names, step, symbols);
+        let reported = line(&names, step, symbols);
         let thread = thread_name(replay, step.thread);
-        console.line(&format!("{:>4}  {thread}: {told}", index + 1));
+        console.line(&format!("{:>4}  {thread}: {reported}", index + 1));
         if let Some(line) = source(symbols, step) {
             console.line(&format!("      {line}"));
         }
@@ -47,7 +47,7 @@ pub fn walk(replay: &Replay, symbols: &Symbols, console: &Console, input: &mut d
     }
 }
 
-/// Who holds what behind a step.
+/// Who holds what after a step.
 fn update(held: &mut Vec<(u32, u32)>, step: &Step) {
     let Some(object) = step.object else { return };
     match step.operation.as_str() {
@@ -82,7 +82,7 @@ pub fn place(replay: &Replay, symbols: &Symbols, index: usize) -> Option<String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::sites::SiteId;
+    use lockred_protocol::sites::SiteId;
 
     #[test]
     fn locks_are_held_until_somebody_gives_them_back() {

@@ -4,9 +4,9 @@
 use super::{Place, Report, Severity};
 use super::{panic, render};
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{self, Bug, Replay, Role, Stronger};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{self, Bug, Replay, Role, Stronger};
+use lockred_protocol::sites::SiteId;
 use std::collections::HashMap;
 
 /// The report of the bug that a replay ended in.
@@ -60,7 +60,7 @@ pub fn report(replay: &Replay, bug: &Bug, symbols: &Symbols) -> Report {
     Report { severity: Severity::Error, code: Some(bug.kind.code()), title, places, notes }
 }
 
-/// How the runtime tells of a thread that is parked for ever.
+/// How the runtime reports a thread that is parked for ever.
 const PARKED: &str = "is parked, and nobody is left to unpark it";
 
 /// The kind in words, then the runtime's line.
@@ -197,7 +197,7 @@ fn order_note(replay: &Replay, bug: &Bug, names: &Names<'_>) -> Option<String> {
         if joins(joiner.thread, ended.thread) {
             let (joiner, ended) = (thread(joiner), thread(ended));
             return Some(format!(
-                "{advice}\n{joiner} joins {ended} only behind its access; a lock held at both would order them, too"
+                "{advice}\n{joiner} joins {ended} only after its access; a lock held at both would order them, too"
             ));
         }
     }
@@ -233,7 +233,8 @@ impl Names<'_> {
         let known = |frame: &Frame| {
             matches!(frame.origin, Origin::User | Origin::Dependency) && frame.line > 0
         };
-        // A thread that runs nothing but a library's function is told by where it was created.
+        // A thread that runs nothing but a library's function is identified by where it was
+        // created.
         if !frames.iter().any(known)
             && let Some(thread) = self.replay.threads.get(place.thread as usize)
         {

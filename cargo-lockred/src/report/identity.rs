@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::executable::symbols::{Frame, Origin};
     use crate::report::Severity;
-    use lockred_trace::message::Role;
+    use lockred_protocol::message::Role;
 
     fn identity(source: &str, lines: &[(Role, u32)]) -> String {
         let directory = tempfile::tempdir().unwrap();

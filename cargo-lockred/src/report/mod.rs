@@ -6,13 +6,13 @@ pub mod panic;
 pub mod render;
 pub mod source;
 pub mod span;
-pub mod strands;
 pub mod table;
+pub mod thread_flows;
 pub mod timing;
 pub mod warning;
 
 use crate::executable::symbols::{Frame, Origin};
-use lockred_trace::message::{Role, Stronger};
+use lockred_protocol::message::{Role, Stronger};
 
 /// A finding, ready to be rendered.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
-//! Panics as they are told in a program's recorded output.
+//! Panics as they are reported in a program's recorded output.
 
-use lockred_trace::message::Output;
+use lockred_protocol::message::Output;
 
 /// Lines of output that a report shows.
 const LAST_LINES: usize = 5;

@@ -4,7 +4,7 @@ use super::span;
 use super::{Place, Report, Severity, source::Sources};
 use crate::executable::symbols::{Frame, Origin};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use lockred_trace::message::Role;
+use lockred_protocol::message::Role;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::rc::Rc;
@@ -62,7 +62,7 @@ pub fn text(report: &Report, sources: &Sources, stacks: Stacks, colored: bool) -
 fn annotated<'a>(places: &'a [Place], sources: &Sources) -> Vec<Annotated<'a>> {
     let mut files: Vec<Annotated<'_>> = Vec::new();
     for (index, place) in places.iter().enumerate() {
-        // A panic behind the first only passes that on.
+        // A panic after the first only passes that on.
         let panicked = |place: &Place| place.role == Some(Role::Panicked);
         let follows = panicked(place) && places[..index].iter().any(panicked);
         let Some(frame) = place.frame().filter(|frame| frame.line > 0) else { continue };

@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(underlined(text, 1, 5), "*x += 1");
         assert_eq!(underlined(text, 2, 7), "lock()");
         assert_eq!(underlined(text, 1, 0), "*x += 1; // why");
-        assert_eq!(underlined(text, 1, 99), "*x += 1", "a column behind the end");
+        assert_eq!(underlined(text, 1, 99), "*x += 1", "a column after the end");
         assert_eq!(range(text, 9, 1), None);
         assert_eq!(underlined("unsafe { *x.get(a, b) = y };", 1, 10), "*x.get(a, b) = y");
         assert_eq!(underlined("f(&x[1], &y);", 1, 3), "&x[1]");

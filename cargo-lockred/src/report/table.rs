@@ -5,7 +5,7 @@ use crate::executable::symbols::{Frame, Origin, Symbols};
 use crate::output::style::{Paint, Style};
 use crate::report::bug::{thread_name, with_main};
 use crate::report::render::location;
-use lockred_trace::message::{self, Output, Replay, Role, Step};
+use lockred_protocol::message::{self, Output, Replay, Role, Step};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -148,9 +148,9 @@ fn rows(replay: &Replay, symbols: &Symbols, view: View) -> Vec<Row> {
             .collect();
     }
     let places = replay.bug.iter().flat_map(|bug| &bug.places);
-    let told: HashSet<u32> = places.clone().filter_map(|place| place.object).collect();
+    let reported: HashSet<u32> = places.clone().filter_map(|place| place.object).collect();
     let end = places.clone().filter_map(|place| {
-        // An access comes before the step that it is told with, everything else is that step.
+        // An access comes before the step that it is reported with, everything else is that step.
         place.step.map(|step| step + usize::from(!is_access(place.role)))
     });
     let end = end.max().unwrap_or(replay.steps.len());
@@ -170,12 +170,12 @@ fn rows(replay: &Replay, symbols: &Symbols, view: View) -> Vec<Row> {
         add_accesses(&mut rows, index);
         let kind = step.object.and_then(|object| replay.objects.get(object as usize));
         let kind = kind.map_or("", |object| object.kind.as_str());
-        let is_told = step.object.is_some_and(|object| told.contains(&object));
-        if is_bookkeeping(step, kind) || !is_told && !matters(kind) {
+        let is_reported = step.object.is_some_and(|object| reported.contains(&object));
+        if is_bookkeeping(step, kind) || !is_reported && !matters(kind) {
             continue;
         }
         let frames = symbols.frames(step.site, &step.stack);
-        if is_told || !panics(&frames) {
+        if is_reported || !panics(&frames) {
             rows.push(row(&names, index, step, &frames, false));
         }
     }
@@ -211,14 +211,14 @@ fn matters(kind: &str) -> bool {
     !matches!(kind, "reference count" | "poison flag")
 }
 
-/// Whether something is done to tell of a panic.
+/// Whether something is done to report a panic.
 fn panics(frames: &[Frame]) -> bool {
     let user = frames.iter().position(|frame| frame.origin == Origin::User);
     let inner = &frames[..user.unwrap_or(frames.len())];
     inner.iter().any(|frame| frame.function.contains("panicking::"))
 }
 
-/// Whether a step is only a way to do what another step is told for.
+/// Whether a step is only a way to do what another step is reported for.
 fn is_bookkeeping(step: &Step, kind: &str) -> bool {
     let word = step.operation.split([' ', ':']).next().unwrap_or_default();
     let raw = matches!(
@@ -260,9 +260,9 @@ pub fn line(names: &HashMap<u32, String>, step: &Step, symbols: &Symbols) -> Str
 /// it.
 fn at(frames: &[Frame], full: bool) -> String {
     let of = |origin| frames.iter().find(|frame| frame.origin == origin && frame.line > 0);
-    let told = of(Origin::User).or_else(|| of(Origin::Dependency));
+    let reported = of(Origin::User).or_else(|| of(Origin::Dependency));
     let mut text = String::new();
-    if let Some(frame) = told.or_else(|| frames.first().filter(|_| full)) {
+    if let Some(frame) = reported.or_else(|| frames.first().filter(|_| full)) {
         let _ = write!(text, "  {}", place(frame, full));
         if let Some(inner) = frames.first().filter(|inner| full && *inner != frame) {
             let _ = write!(text, " in {}", inner.function);
@@ -323,7 +323,7 @@ pub fn object_names(replay: &Replay, symbols: &Symbols) -> HashMap<u32, String> 
     for &index in &seen {
         let object = replay.objects.get(index as usize);
         // What libraries keep to themselves (counts, flags) is part of a field without being it.
-        if let Some(object) = object.filter(|object| is_told_by_field(&object.kind))
+        if let Some(object) = object.filter(|object| is_named_by_field(&object.kind))
             && let Some(field) = symbols.name(object)
         {
             fields.entry(field).or_default().push(index);
@@ -356,7 +356,7 @@ pub fn object_names(replay: &Replay, symbols: &Symbols) -> HashMap<u32, String> 
 }
 
 /// Whether objects of a kind are what their field is.
-fn is_told_by_field(kind: &str) -> bool {
+fn is_named_by_field(kind: &str) -> bool {
     matches!(kind, "lock" | "rwlock" | "atomic" | "condition variable" | "once")
 }
 
@@ -374,7 +374,7 @@ const fn middle(rows: usize, shown: usize) -> std::ops::Range<usize> {
     if rows > 2 * shown { shown..rows - shown } else { 0..0 }
 }
 
-/// The text with spaces behind it, or cut.
+/// The text with spaces after it, or cut.
 fn padded(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length > width {
@@ -388,9 +388,9 @@ fn padded(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
     use crate::executable::symbols::Places;
-    use lockred_trace::message::{Object, Thread};
-    use lockred_trace::schedule::Schedule;
-    use lockred_trace::sites::{Sidecar, SiteId};
+    use lockred_protocol::message::{Object, Thread};
+    use lockred_protocol::schedule::Schedule;
+    use lockred_protocol::sites::{Sidecar, SiteId};
 
     #[test]
     fn every_thread_has_a_column_and_output_stands_at_its_step() {

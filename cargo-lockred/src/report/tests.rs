@@ -3,10 +3,10 @@
 use super::render::Stacks;
 use super::{bug, render};
 use crate::executable::symbols::{Places, Symbols};
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Bug, Object, Output, Place, Replay, Role, Thread};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::sites::{Sidecar, Site, SiteId};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Bug, Object, Output, Place, Replay, Role, Thread};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::sites::{Sidecar, Site, SiteId};
 
 const SOURCE: &str = "\
 use std::sync::Mutex;
@@ -156,7 +156,7 @@ fn a_report_points_at_the_panic_and_not_at_what_passes_it_on() {
 }
 
 #[test]
-fn places_without_source_are_told_in_words() {
+fn places_without_source_are_reported_in_words() {
     let mut world = World::new(&[(5, 5, "krate::both")]);
     world.sidecar.strings[1] = "src/gone.rs".into();
     let places = vec![place(Role::Died, 1, 0, 0)];

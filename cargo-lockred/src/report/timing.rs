@@ -5,9 +5,9 @@ use super::bug::{thread_name, with_main};
 use super::{Place, Report, Severity};
 use crate::check::outcome::Timing;
 use crate::executable::symbols::Symbols;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Overtaken, Replay, Role, Timed};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{Overtaken, Replay, Role, Timed};
+use lockred_protocol::sites::SiteId;
 
 /// Makes the report of a failure one of the overtaken sleeps that it takes; whether it takes them
 /// is known.
@@ -110,9 +110,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_told_in_the_largest_unit_that_fits() {
-        let told = [1_500, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
-        assert_eq!(told.map(in_words), ["0.002 ms", "250 ms", "30 s", "24 h"]);
+    fn durations_are_reported_in_the_largest_unit_that_fits() {
+        let reported = [1_500, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
+        assert_eq!(reported.map(in_words), ["0.002 ms", "250 ms", "30 s", "24 h"]);
         let taken = [999_999_000, 59_999_991_000, 999_000_000, 7_400_000];
         assert_eq!(taken.map(in_words), ["1 s", "60 s", "999 ms", "7400 us"]);
     }

@@ -3,9 +3,9 @@
 use super::bug::with_main;
 use super::{Place, Report, Severity};
 use crate::executable::symbols::Symbols;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{self, Role, Unsupported, Warning};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{self, Role, Unsupported, Warning};
+use lockred_protocol::sites::SiteId;
 
 /// The report of a warning.
 pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
@@ -30,7 +30,7 @@ pub fn warning(warning: &Warning, symbols: &Symbols) -> Report {
     }
 }
 
-/// A place of a circle of locks.
+/// A place of a cycle of locks.
 fn of_lock(place: &message::Place, symbols: &Symbols) -> Place {
     let thread = with_main(&format!("thread {}", place.thread));
     let letter = place.object.and_then(|object| char::from_u32(u32::from('A') + object));

@@ -1,10 +1,10 @@
 //! What is left of a process that died by a signal which it could not survive.
 
 use crate::report::bug::signal_name;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Bug, Counts, Place, Replay, Role};
-use lockred_trace::schedule::{Choice, Schedule};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Bug, Counts, Place, Replay, Role};
+use lockred_protocol::schedule::{Choice, Schedule};
+use lockred_protocol::sites::SiteId;
 use std::fmt;
 
 /// The death of a process.
@@ -17,7 +17,7 @@ pub struct Death {
     /// What it had done.
     pub counts: Counts,
     /// The schedule under way.
-    pub trail: Schedule,
+    pub schedule_log: Schedule,
     /// What it printed.
     pub output: Option<String>,
 }
@@ -43,7 +43,7 @@ impl Death {
 
     /// Whether it is the death of another process that ran the schedule of that one.
     pub fn repeats(&self, other: &Self) -> bool {
-        self.cause() == other.cause() && self.trail.0.starts_with(&other.trail.0)
+        self.cause() == other.cause() && self.schedule_log.0.starts_with(&other.schedule_log.0)
     }
 
     /// As a replay that ended with it: of one that died too, there is nothing else to show.
@@ -51,7 +51,7 @@ impl Death {
         let name = signal_name(self.cause());
         let thread = self.last.as_ref().and_then(|last| last.thread);
         // Where it could not say which thread ran, it was the one that was chosen last.
-        let running = self.trail.0.iter().rev().find_map(|choice| match choice {
+        let running = self.schedule_log.0.iter().rev().find_map(|choice| match choice {
             Choice::Thread(thread) => Some(*thread),
             Choice::Value { .. } => None,
         });
@@ -61,7 +61,7 @@ impl Death {
             }
             _ => format!("the process dies by {name}"),
         };
-        let told = self.last.is_some();
+        let reported = self.last.is_some();
         let died = |thread| Place {
             role: Role::Died,
             thread,
@@ -71,27 +71,27 @@ impl Death {
             step: None,
             order: None,
         };
-        let note = match told {
+        let note = match reported {
             true => {
                 "the process did not survive it, as the program had overwritten memory that is not its own; \
                  the stack is what looks like one"
             }
             false => {
-                "the process is gone before it can tell where; it is so whenever this schedule is run"
+                "the process is gone before it can report where; it is so whenever this schedule is run"
             }
         };
         let bug = Bug {
             kind: BugKind::Signal,
             message,
             key: format!("{}:death:{name}", BugKind::Signal.code()),
-            places: thread.or(running).filter(|_| told).map(died).into_iter().collect(),
+            places: thread.or(running).filter(|_| reported).map(died).into_iter().collect(),
             notes: vec![note.into()],
         };
         Replay {
             overtaken: Vec::new(),
             bug: Some(bug),
             drift: None,
-            schedule: self.trail,
+            schedule: self.schedule_log,
             threads: Vec::new(),
             objects: Vec::new(),
             steps: Vec::new(),

@@ -1,13 +1,13 @@
-//! The session directory: the order, the status, the messages, and what the process printed.
+//! The session directory: the request, the status, the messages, and what the process printed.
 
 use super::death::LastWords;
 use super::leftovers::{self, Owned};
 use super::printable;
 use super::status::{self, Progress};
 use crate::error::{Error, Result};
-use lockred_trace::message::Message;
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{MESSAGE_FILE, ORDER_FILE, Order, STATUS_BYTES, STATUS_FILE};
+use lockred_protocol::message::Message;
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{MESSAGE_FILE, REQUEST_FILE, Request, STATUS_BYTES, STATUS_FILE};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::os::fd::AsRawFd;
@@ -28,19 +28,19 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory with the order in it, in the temporary directory of the system.
+    /// Makes the directory with the request in it, in the temporary directory of the system.
     ///
     /// # Errors
     /// When it cannot be written. The status file gets its blocks now: the process writes through a
     /// mapping, where a full disk would kill it.
-    pub fn create(order: &Order) -> Result<Self> {
+    pub fn create(request: &Request) -> Result<Self> {
         let above = std::env::temp_dir();
         let own = leftovers::own_directory();
         let own = own.map_err(|e| Error::file("create a directory in", &above, &e))?;
         let place = &own.place;
-        let path = place.path().join(ORDER_FILE);
-        let text = serde_json::to_vec(order)
-            .map_err(|e| Error::ours(format!("an order cannot be encoded: {e}")))?;
+        let path = place.path().join(REQUEST_FILE);
+        let text = serde_json::to_vec(request)
+            .map_err(|e| Error::ours(format!("a request cannot be encoded: {e}")))?;
         fs::write(&path, text).map_err(|e| Error::file("write", &path, &e))?;
         let path = place.path().join(STATUS_FILE);
         let status = File::options().create_new(true).read(true).write(true).open(&path);
@@ -93,15 +93,15 @@ impl Directory {
     }
 
     /// The schedule under way.
-    pub fn trail(&self) -> Schedule {
-        status::trail(&self.status)
+    pub fn schedule_log(&self) -> Schedule {
+        status::schedule_log(&self.status)
     }
 
     /// The last message, or an error message if there is one; `None` when there is none.
     ///
     /// # Errors
     /// When a line is no message.
-    pub fn answer(&self) -> std::result::Result<Option<Message>, String> {
+    pub fn response(&self) -> std::result::Result<Option<Message>, String> {
         let path = self.path().join(MESSAGE_FILE);
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -116,7 +116,7 @@ impl Directory {
             }
             let mut message = serde_json::from_str(&line).map_err(|e| {
                 let start: String = line.chars().take(200).collect();
-                format!("the process answered what is no message ({e}): {start}")
+                format!("the response of the process is no message ({e}): {start}")
             })?;
             printable::message(&mut message);
             let error = matches!(message, Message::Error { .. });
@@ -129,7 +129,7 @@ impl Directory {
     }
 }
 
-/// Gives the file its size, with blocks on the disk behind it.
+/// Gives the file its size, with blocks on the disk after it.
 fn allocate(file: &File) -> io::Result<()> {
     let bytes = libc::off_t::try_from(STATUS_BYTES).expect("a few megabytes");
     // SAFETY: the descriptor is open for writing as long as `file` is borrowed; no memory is

@@ -6,7 +6,7 @@
 //! whether it is still there, and makes another one if not.
 
 use super::temporary;
-use lockred_trace::session::{KEPT_DIRECTORY, MESSAGE_FILE, ORDER_FILE, STATUS_FILE};
+use lockred_protocol::session::{KEPT_DIRECTORY, MESSAGE_FILE, REQUEST_FILE, STATUS_FILE};
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// What the names of session directories begin with. Nothing else is looked at.
 const PREFIX: &str = "cargo-lockred-session-";
 /// All files that are ever in one, beside those in [`KEPT_DIRECTORY`].
-const FILES: [&str; 4] = [ORDER_FILE, STATUS_FILE, MESSAGE_FILE, super::directory::OUTPUT_FILE];
+const FILES: [&str; 4] = [REQUEST_FILE, STATUS_FILE, MESSAGE_FILE, super::directory::OUTPUT_FILE];
 
 /// A directory of our own: where it is, and the lock on it.
 pub struct Owned {
@@ -173,8 +173,8 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..500 {
                         let own = make_in(above.path()).unwrap();
-                        fs::write(own.place.path().join(ORDER_FILE), "mine").unwrap();
-                        let read = fs::read_to_string(own.place.path().join(ORDER_FILE));
+                        fs::write(own.place.path().join(REQUEST_FILE), "mine").unwrap();
+                        let read = fs::read_to_string(own.place.path().join(REQUEST_FILE));
                         assert_eq!(read.unwrap(), "mine");
                     }
                 })

@@ -1,5 +1,5 @@
-//! One exploration process from start to answer: its session directory, how it is started, watched
-//! and ended.
+//! One exploration process from start to response: its session directory, how it is started,
+//! watched and ended.
 
 mod death;
 mod directory;
@@ -16,10 +16,10 @@ use crate::error::{Error, Result};
 use crate::interrupt;
 pub use death::Death;
 use directory::Directory;
-use lockred_trace::message::{Counts, Exploration, Message, Minimised, Observation, Replay};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{
-    EXIT_AGAIN, EXIT_ANSWERED, EXIT_INTERNAL, Environment, Order, STOP_SIGNAL,
+use lockred_protocol::message::{Counts, Exploration, Message, Minimised, Observation, Replay};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{
+    EXIT_AGAIN, EXIT_INTERNAL, EXIT_RESPONDED, Environment, Request, STOP_SIGNAL,
 };
 use process::Process;
 pub use status::Progress;
@@ -61,12 +61,12 @@ pub enum Ending {
     Minimised(Option<Box<Minimised>>),
     /// With what it saw of the locking discipline.
     Observed(Box<Observation>),
-    /// It was told to stop by the user, and stopped or was stopped.
+    /// The user asked it to stop, and it stopped or was stopped.
     Interrupted {
         /// What it had done.
         counts: Counts,
     },
-    /// By a signal, before it had answered.
+    /// By a signal, before it had responded.
     Died(Box<Death>),
     /// By an error of ours.
     Failed(Failure),
@@ -80,40 +80,40 @@ pub struct Failure {
     /// What it had done.
     pub counts: Counts,
     /// The schedule under way.
-    pub trail: Schedule,
+    pub schedule_log: Schedule,
 }
 
-/// Runs a process to its end; `progress` is told about its progress ten times a second.
+/// Runs a process to its end; `progress` gets its progress ten times a second.
 ///
 /// # Errors
 /// When the session's directory cannot be written, or the process cannot be started.
 pub fn run(
     launch: &Launch,
-    order: &Order,
+    request: &Request,
     patience: Patience,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Ending> {
-    if let Some(ending) = run_once(launch, order, patience, progress)? {
+    if let Some(ending) = run_once(launch, request, patience, progress)? {
         return Ok(ending);
     }
-    let ending = run_once(launch, &with_kernels_numbers(order), patience, progress)?;
+    let ending = run_once(launch, &with_kernels_numbers(request), patience, progress)?;
     Ok(ending.expect("no process asks twice to be started again"))
 }
 
-/// An order by which the program learns the kernel's numbers of processes from the start.
-fn with_kernels_numbers(order: &Order) -> Order {
-    Order { environment: Environment { numbers: true, ..order.environment }, ..order.clone() }
+/// A request by which the program learns the kernel's numbers of processes from the start.
+fn with_kernels_numbers(request: &Request) -> Request {
+    Request { environment: Environment { numbers: true, ..request.environment }, ..request.clone() }
 }
 
-/// Runs a process to its end; `None`: it is to be started again, as it has told made-up numbers of
+/// Runs a process to its end; `None`: it is to be started again, as it has given made-up numbers of
 /// processes, and the kernel's show.
 fn run_once(
     launch: &Launch,
-    order: &Order,
+    request: &Request,
     patience: Patience,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Option<Ending>> {
-    let directory = Directory::create(order)?;
+    let directory = Directory::create(request)?;
     let output = directory.output()?;
     let temporary = Temporary::of(launch);
     let place = process::Place { session: directory.path(), temporary: temporary.as_ref() };
@@ -134,10 +134,10 @@ fn run_once(
             Act::Kill => process.signal(libc::SIGKILL),
         }
     };
-    if status.code() == Some(EXIT_AGAIN) && !order.environment.numbers {
+    if status.code() == Some(EXIT_AGAIN) && !request.environment.numbers {
         return Ok(None);
     }
-    Ok(Some(ending(&directory, order, status, watchdog.into_asked(), computed)))
+    Ok(Some(ending(&directory, request, status, watchdog.into_asked(), computed)))
 }
 
 /// Why a session by hand did not come about.
@@ -151,17 +151,17 @@ pub enum ByHand {
 /// What a process may compute that shows whether it has to be started again.
 const SECONDS_BEFORE_HAND: f64 = 60.0;
 
-/// Runs a program, a debugger say, that runs the launch with an order, at the terminal and without
+/// Runs a program, a debugger say, that runs the launch with a request, at the terminal and without
 /// a limit. Gives how it ended. (Under its hands, nothing is started again: that shows before.)
 pub fn by_hand(
     launch: &Launch,
-    order: &Order,
+    request: &Request,
     mut program: Command,
 ) -> std::result::Result<ExitStatus, ByHand> {
     let patience = Patience::of_budget(Some(SECONDS_BEFORE_HAND));
-    let before = run_once(launch, order, patience, &mut |_| ()).map_err(ByHand::Session)?;
-    let order = if before.is_none() { &with_kernels_numbers(order) } else { order };
-    let directory = Directory::create(order).map_err(ByHand::Session)?;
+    let before = run_once(launch, request, patience, &mut |_| ()).map_err(ByHand::Session)?;
+    let request = if before.is_none() { &with_kernels_numbers(request) } else { request };
+    let directory = Directory::create(request).map_err(ByHand::Session)?;
     let temporary = Temporary::of(launch);
     process::set_up(&mut program, launch);
     let place = process::Place { session: directory.path(), temporary: temporary.as_ref() };
@@ -172,37 +172,41 @@ pub fn by_hand(
 /// Judges what an ended process left.
 fn ending(
     directory: &Directory,
-    order: &Order,
+    request: &Request,
     status: ExitStatus,
     asked: Option<Asked>,
     computed: Duration,
 ) -> Ending {
     let progress = directory.progress(computed);
     let failed = |message: String| {
-        Ending::Failed(Failure { message, counts: progress.counts, trail: directory.trail() })
+        Ending::Failed(Failure {
+            message,
+            counts: progress.counts,
+            schedule_log: directory.schedule_log(),
+        })
     };
-    let answer = match directory.answer() {
-        Ok(answer) => answer,
+    let response = match directory.response() {
+        Ok(response) => response,
         Err(message) => return failed(message),
     };
-    match (status.code(), answer) {
+    match (status.code(), response) {
         (_, Some(Message::Error { message })) => {
             failed(format!("error inside the process: {message}"))
         }
-        (Some(EXIT_ANSWERED), Some(Message::Explored(mut answer))) => {
-            answer.stop = words::stop(answer.stop, asked.as_ref());
-            answer.seconds = words::seconds(answer.seconds, asked.as_ref());
-            Ending::Explored(Box::new(answer))
+        (Some(EXIT_RESPONDED), Some(Message::Explored(mut response))) => {
+            response.stop = words::stop(response.stop, asked.as_ref());
+            response.seconds = words::seconds(response.seconds, asked.as_ref());
+            Ending::Explored(Box::new(response))
         }
-        (Some(EXIT_ANSWERED), Some(Message::Replayed(mut answer))) => {
-            words::say(answer.unsupported.as_mut(), asked.as_ref());
-            Ending::Replayed(Box::new(answer))
+        (Some(EXIT_RESPONDED), Some(Message::Replayed(mut response))) => {
+            words::say(response.unsupported.as_mut(), asked.as_ref());
+            Ending::Replayed(Box::new(response))
         }
-        (Some(EXIT_ANSWERED), Some(Message::Minimised(answer))) => {
-            Ending::Minimised(answer.map(Box::new))
+        (Some(EXIT_RESPONDED), Some(Message::Minimised(response))) => {
+            Ending::Minimised(response.map(Box::new))
         }
-        (Some(EXIT_ANSWERED), Some(Message::Observed(answer))) => {
-            Ending::Observed(Box::new(answer))
+        (Some(EXIT_RESPONDED), Some(Message::Observed(response))) => {
+            Ending::Observed(Box::new(response))
         }
         _ if asked.as_ref().is_some_and(|asked| asked.reason == Reason::Interrupted) => {
             Ending::Interrupted { counts: progress.counts }
@@ -211,25 +215,25 @@ fn ending(
             let how = match (asked, code) {
                 (Some(asked), _) => {
                     let last = directory.last_words();
-                    match words::killed(&asked, order, last, &progress) {
+                    match words::killed(&asked, request, last, &progress) {
                         Ok(exploration) => return Ending::Explored(Box::new(exploration)),
                         Err(how) => how,
                     }
                 }
-                (None, Some(EXIT_ANSWERED)) => "the process ended without an answer".to_owned(),
+                (None, Some(EXIT_RESPONDED)) => "the process ended without a response".to_owned(),
                 (None, Some(EXIT_INTERNAL)) if directory.is_full() => {
-                    "the process could not write its answer, as the disk of the temporary directory is full".to_owned()
+                    "the process could not write its response, as the disk of the temporary directory is full".to_owned()
                 }
                 (None, Some(EXIT_INTERNAL)) => "the process stopped by an error of ours".to_owned(),
                 (None, Some(code)) => {
-                    format!("the process ended with status {code} without an answer")
+                    format!("the process ended with status {code} without a response")
                 }
                 (None, None) => {
                     return Ending::Died(Box::new(Death {
                         signal: status.signal().unwrap_or_default(),
                         last: directory.last_words(),
                         counts: progress.counts,
-                        trail: directory.trail(),
+                        schedule_log: directory.schedule_log(),
                         output: directory.last_output(),
                     }));
                 }
@@ -274,8 +278,11 @@ pub fn plain_output(launch: &Launch) -> Result<String> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     if !status.success() {
-        let told = text(&mut stderr)?;
-        return Err(Error::ours(format!("`{shown}` ended with {status}:\n{}", told.trim_end())));
+        let reported = text(&mut stderr)?;
+        return Err(Error::ours(format!(
+            "`{shown}` ended with {status}:\n{}",
+            reported.trim_end()
+        )));
     }
     text(&mut stdout)
 }

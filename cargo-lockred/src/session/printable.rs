@@ -5,7 +5,7 @@
 //! themselves, as rustc shows those in source files. Line breaks stay where a text may have several
 //! lines.
 
-use lockred_trace::message::{Exploration, Message, Replay, Stop, Unsupported, Warning};
+use lockred_protocol::message::{Exploration, Message, Replay, Stop, Unsupported, Warning};
 
 /// The picture of a character that must not be printed.
 const fn picture(character: char) -> Option<char> {
@@ -83,8 +83,8 @@ fn replay(replay: &mut Replay) {
     }
 }
 
-/// Makes everything printable that a process answers. Keys stay what they are: processes compare
-/// them.
+/// Makes everything printable in the response of a process. Keys stay what they are: processes
+/// compare them.
 pub fn message(message: &mut Message) {
     match message {
         Message::Explored(explored) => exploration(explored),
@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn texts_keep_their_lines() {
-        let mut told = "one\r\ntwo\tthree\x1b[2J\n\rfour".to_owned();
-        text(&mut told);
-        assert_eq!(told, "one\ntwo\tthree␛[2J\n␍four");
+        let mut reported = "one\r\ntwo\tthree\x1b[2J\n\rfour".to_owned();
+        text(&mut reported);
+        assert_eq!(reported, "one\ntwo\tthree␛[2J\n␍four");
     }
 }

@@ -4,7 +4,7 @@ use super::Launch;
 use super::sight::Sight;
 use super::temporary::Temporary;
 use crate::error::{Error, Result};
-use lockred_trace::session::ENV;
+use lockred_protocol::session::ENV;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;
@@ -47,14 +47,14 @@ pub fn set_up(command: &mut Command, launch: &Launch) {
 /// Directories of a session.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
-    /// The order, and the answer.
+    /// The request, and the response.
     pub session: &'a Path,
     /// For temporary files of the program's.
     pub temporary: Option<&'a Temporary>,
 }
 
 impl Place<'_> {
-    /// Tells a program of them.
+    /// Passes them to a program.
     pub fn give(self, command: &mut Command) {
         command.env(ENV, self.session);
         if let Some(temporary) = self.temporary {
@@ -82,7 +82,7 @@ impl Process {
         command
             .stdout(stdout.try_clone().map_err(failed)?)
             .stderr(stderr.try_clone().map_err(failed)?)
-            // Ctrl-C at the terminal is for us; we ask the process to answer with what it has.
+            // Ctrl-C at the terminal is for us; we ask the process to respond with what it has.
             .process_group(0);
         // SAFETY: `before_exec` makes system calls only, which is allowed between fork and exec.
         unsafe { command.pre_exec(before_exec) };

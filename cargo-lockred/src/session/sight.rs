@@ -31,11 +31,11 @@ impl Sight {
     /// Looks at a process of ours that was not waited for yet.
     pub fn of(process: u32) -> Self {
         let asleep = state(process) == Some('S');
-        let told = asleep.then(|| fs::read_to_string(format!("/proc/{process}/syscall")).ok());
+        let reported = asleep.then(|| fs::read_to_string(format!("/proc/{process}/syscall")).ok());
         Self {
             cpu: cpu(process).unwrap_or_default(),
             asleep,
-            call: told.flatten().as_deref().and_then(call),
+            call: reported.flatten().as_deref().and_then(call),
             children: if asleep { children(process) } else { Vec::new() },
         }
     }
@@ -73,11 +73,11 @@ fn cpu(process: u32) -> Option<Duration> {
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: places for the results.
-    let told = unsafe {
+    let reported = unsafe {
         libc::clock_getcpuclockid(process.cast_signed(), &raw mut clock) == 0
             && libc::clock_gettime(clock, &raw mut time) == 0
     };
-    told.then(|| Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32))
+    reported.then(|| Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32))
 }
 
 /// The letter of a process's state.
@@ -85,13 +85,13 @@ fn state(process: u32) -> Option<char> {
     state_in(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// The same in the line that the kernel tells; the program's name comes before it, and may hold
+/// The same in the line that the kernel gives; the program's name comes before it, and may hold
 /// anything.
 fn state_in(line: &str) -> Option<char> {
     line.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
-/// Number and first argument of the call in the line that the kernel tells of that; `None` where it
+/// Number and first argument of the call, in the line of the kernel that has them; `None` where it
 /// is in none.
 fn call(line: &str) -> Option<(u64, u64)> {
     let mut words = line.split_whitespace();
@@ -167,25 +167,25 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_told_in_words() {
-        let told = |call, children: &[&str]| {
+    fn a_wait_is_reported_in_words() {
+        let reported = |call, children: &[&str]| {
             let children = children.iter().map(ToString::to_string).collect();
             Wait { looks: 100, call, children }.to_string()
         };
         let behind = ", which has not come back for 10 s";
         let read = format!("the test waits in the system call `read` (descriptor 3){behind}");
-        assert_eq!(told(Some((0, 3)), &[]), read);
+        assert_eq!(reported(Some((0, 3)), &[]), read);
         assert_eq!(
-            told(Some((9999, 3)), &[]),
+            reported(Some((9999, 3)), &[]),
             format!("the test waits in system call 9999{behind}")
         );
         assert_eq!(
-            told(None, &["sleep"]),
+            reported(None, &["sleep"]),
             format!(
                 "the test waits in a system call{behind}; it has started `sleep`, which still runs"
             )
         );
-        let three = told(Some((61, 3)), &["a", "b", "c"]);
+        let three = reported(Some((61, 3)), &["a", "b", "c"]);
         assert!(three.contains("`wait4`,") && three.ends_with("`a` and 2 more, which still run"));
     }
 

@@ -2,11 +2,11 @@
 //! same pages.
 
 use super::death::LastWords;
-use lockred_trace::message::Counts;
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::{
-    DEATH_FRAMES, Phase, STATUS_DEATH, STATUS_TRAIL, StatusWord, TRAIL_CAPACITY, decode_choice,
-    decode_share,
+use lockred_protocol::message::Counts;
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::{
+    DEATH_FRAMES, Phase, SCHEDULE_CAPACITY, STATUS_DEATH, STATUS_SCHEDULE, StatusWord,
+    decode_choice, decode_share,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -19,13 +19,13 @@ pub struct Progress {
     pub heartbeat: u64,
     /// Whether the first thread was created.
     pub below_root: bool,
-    /// Whether the answer is written.
-    pub answered: bool,
+    /// Whether the response is written.
+    pub responded: bool,
     /// Counts so far.
     pub counts: Counts,
     /// Bugs found so far.
     pub bugs: u64,
-    /// About the share of the search that is done, where that can be told.
+    /// About the share of the search that is done, where that can be reported.
     pub share: Option<f64>,
     /// Preemptions up to which executions are explored now, where these are counted.
     pub preemptions: Option<u64>,
@@ -51,7 +51,7 @@ pub fn progress(file: &File, elapsed: Duration) -> Progress {
     Progress {
         heartbeat: word(StatusWord::Heartbeat),
         below_root: phase == Phase::BelowRoot as u64,
-        answered: phase == Phase::Answered as u64,
+        responded: phase == Phase::Responded as u64,
         counts: Counts {
             executions: word(StatusWord::Executions),
             blocked: word(StatusWord::Blocked),
@@ -68,7 +68,7 @@ pub fn progress(file: &File, elapsed: Duration) -> Progress {
 
 /// Reads what a process noted about a fatal signal; `None` if there was none.
 pub fn last_words(file: &File) -> Option<LastWords> {
-    let mut bytes = vec![0; STATUS_TRAIL];
+    let mut bytes = vec![0; STATUS_SCHEDULE];
     file.read_exact_at(&mut bytes, 0).ok()?;
     let at = |offset: usize| {
         u64::from_ne_bytes(bytes[offset..offset + 8].try_into().expect("eight bytes"))
@@ -90,15 +90,15 @@ pub fn last_words(file: &File) -> Option<LastWords> {
 }
 
 /// Reads the schedule of the execution under way, as far as it was written.
-pub fn trail(file: &File) -> Schedule {
+pub fn schedule_log(file: &File) -> Schedule {
     let mut word = [0; 8];
-    let at = StatusWord::TrailLength as u64 * 8;
+    let at = StatusWord::ScheduleLength as u64 * 8;
     if file.read_exact_at(&mut word, at).is_err() {
         return Schedule::default();
     }
-    let length = usize::try_from(u64::from_ne_bytes(word)).unwrap_or(TRAIL_CAPACITY);
-    let mut bytes = vec![0; length.min(TRAIL_CAPACITY) * 8];
-    if file.read_exact_at(&mut bytes, STATUS_TRAIL as u64).is_err() {
+    let length = usize::try_from(u64::from_ne_bytes(word)).unwrap_or(SCHEDULE_CAPACITY);
+    let mut bytes = vec![0; length.min(SCHEDULE_CAPACITY) * 8];
+    if file.read_exact_at(&mut bytes, STATUS_SCHEDULE as u64).is_err() {
         return Schedule::default();
     }
     let words = bytes.chunks_exact(8);
@@ -111,14 +111,14 @@ pub fn trail(file: &File) -> Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::schedule::Choice;
-    use lockred_trace::session::{STATUS_BYTES, encode_choice, encode_share};
+    use lockred_protocol::schedule::Choice;
+    use lockred_protocol::session::{STATUS_BYTES, encode_choice, encode_share};
 
     #[test]
-    fn counters_and_trail_are_read_back() {
+    fn counters_and_schedule_log_are_read_back() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(STATUS_BYTES as u64).unwrap();
-        assert_eq!(trail(&file), Schedule::default());
+        assert_eq!(schedule_log(&file), Schedule::default());
         let write = |word: StatusWord, value: u64| {
             file.write_all_at(&value.to_ne_bytes(), word as u64 * 8).unwrap();
         };
@@ -129,12 +129,12 @@ mod tests {
         assert_eq!(progress(&file, Duration::ZERO).share, None);
         write(StatusWord::Share, encode_share(0.5));
         let seen = progress(&file, Duration::ZERO);
-        assert_eq!((seen.heartbeat, seen.below_root, seen.answered), (7, true, false));
+        assert_eq!((seen.heartbeat, seen.below_root, seen.responded), (7, true, false));
         assert_eq!((seen.counts.executions, seen.bugs, seen.share), (3, 1, Some(0.5)));
 
         let schedule = Schedule(vec![Choice::Thread(1), Choice::Value { picked: 1, of: 2 }]);
         for (index, choice) in schedule.0.iter().enumerate() {
-            let at = (STATUS_TRAIL + index * 8) as u64;
+            let at = (STATUS_SCHEDULE + index * 8) as u64;
             file.write_all_at(&encode_choice(*choice).to_ne_bytes(), at).unwrap();
         }
         assert_eq!(last_words(&file), None);
@@ -145,9 +145,9 @@ mod tests {
         let words = last_words(&file).unwrap();
         assert_eq!((words.signal, words.thread), (11, Some(2)));
         assert_eq!(words.stack, [5]);
-        write(StatusWord::TrailLength, 2);
-        assert_eq!(trail(&file), schedule);
-        write(StatusWord::TrailLength, u64::MAX);
-        assert_eq!(trail(&file).0.len(), TRAIL_CAPACITY);
+        write(StatusWord::ScheduleLength, 2);
+        assert_eq!(schedule_log(&file), schedule);
+        write(StatusWord::ScheduleLength, u64::MAX);
+        assert_eq!(schedule_log(&file).0.len(), SCHEDULE_CAPACITY);
     }
 }

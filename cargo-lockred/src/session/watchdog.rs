@@ -19,8 +19,8 @@ const ASLEEP_BEFORE_ROOT: u32 = 600;
 /// Who computes less than this between two looks is asleep in both.
 const DOZING: Duration = Duration::from_millis(1);
 
-/// What a process may compute until it has answered, when it is asked to stop.
-const ANSWER: Duration = Duration::from_secs(10);
+/// What a process may compute until it has responded, when it is asked to stop.
+const RESPONSE: Duration = Duration::from_secs(10);
 /// What it may compute until it is asked again: a call that it was in may have come back.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Looks that may find it asleep then, and looks that a user who wants it to stop waits for.
@@ -200,7 +200,7 @@ impl Watchdog {
     fn wait(&mut self, hurried: bool, now: Duration) -> Act {
         self.looks += 1;
         let sleeps_on = self.asleep > LAST_LOOKS || hurried && self.looks > LAST_LOOKS;
-        if sleeps_on || now.saturating_sub(self.asked_at) > ANSWER {
+        if sleeps_on || now.saturating_sub(self.asked_at) > RESPONSE {
             return Act::Kill;
         }
         // A call that a signal has ended may have been made again.

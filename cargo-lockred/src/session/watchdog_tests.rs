@@ -1,5 +1,5 @@
-//! The watchdog over processes that are told of: what they have computed, look by look, and whether
-//! they sleep.
+//! The watchdog over processes that are described: what they have computed, look by look, and
+//! whether they sleep.
 
 use super::*;
 
@@ -91,7 +91,7 @@ fn without_a_budget_a_process_may_compute_for_ever() {
 }
 
 #[test]
-fn who_does_not_answer_is_asked_again_and_killed_in_the_end() {
+fn who_does_not_respond_is_asked_again_and_killed_in_the_end() {
     let mut story = Story::new(Some(1.0)).below_root();
     let mut acts = Vec::new();
     while acts.last().is_none_or(|&(act, _)| act != Act::Kill) {

@@ -4,16 +4,16 @@
 use super::death::LastWords;
 use super::status::Progress;
 use super::watchdog::{Asked, Reason};
-use lockred_trace::message::{Exploration, Stop, Unsupported};
-use lockred_trace::session::{Order, STOP_SIGNAL, Task};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::{Exploration, Stop, Unsupported};
+use lockred_protocol::session::{Request, STOP_SIGNAL, Task};
+use lockred_protocol::sites::SiteId;
 
 /// Why a search has ended, given why it was asked to.
-pub fn stop(told: Stop, asked: Option<&Asked>) -> Stop {
+pub fn stop(reported: Stop, asked: Option<&Asked>) -> Stop {
     let Some(asked) = asked.filter(|asked| asked.reason != Reason::Interrupted) else {
-        return if matches!(told, Stop::Computing(_)) { Stop::Interrupted } else { told };
+        return if matches!(reported, Stop::Computing(_)) { Stop::Interrupted } else { reported };
     };
-    let place = match told {
+    let place = match reported {
         Stop::Computing(place) => place,
         Stop::Interrupted if asked.reason == Reason::Overrun => return Stop::Seconds,
         Stop::Interrupted => Unsupported { message: String::new(), site: SiteId(0), stack: vec![] },
@@ -25,12 +25,12 @@ pub fn stop(told: Stop, asked: Option<&Asked>) -> Stop {
 
 /// Seconds that a search has taken. Where it did not come to its root, what the test has computed
 /// is all there is.
-pub fn seconds(told: f64, asked: Option<&Asked>) -> f64 {
+pub fn seconds(reported: f64, asked: Option<&Asked>) -> f64 {
     match asked {
         Some(asked) if asked.reason == Reason::Overrun && !asked.below_root => {
             asked.computed.as_secs_f64()
         }
-        _ => told,
+        _ => reported,
     }
 }
 
@@ -47,7 +47,7 @@ pub fn say(unsupported: Option<&mut Unsupported>, asked: Option<&Asked>) {
 /// that is none of ours. Else what to say of it, as an error.
 pub fn killed(
     asked: &Asked,
-    order: &Order,
+    request: &Request,
     last: Option<LastWords>,
     progress: &Progress,
 ) -> Result<Exploration, String> {
@@ -64,16 +64,16 @@ pub fn killed(
         ),
     };
     let in_call = |last: &LastWords| last.signal == STOP_SIGNAL && last.thread.is_some();
-    let searches = matches!(order.task, Task::Explore { .. } | Task::Walk { .. });
+    let searches = matches!(request.task, Task::Explore { .. } | Task::Walk { .. });
     match last.filter(in_call) {
         Some(LastWords { stack, .. }) if searches => {
             let stop = Stop::Unsupported(Unsupported { message, site: SiteId(0), stack });
             let seconds = progress.elapsed.as_secs_f64();
-            Ok(Exploration::without_answer(stop, progress.counts, seconds))
+            Ok(Exploration::without_response(stop, progress.counts, seconds))
         }
         Some(_) => Err(format!("{message} ({place}); the process was killed")),
         None => Err(format!(
-            "the process was asked to stop {place} ({}) and did not answer; it was killed",
+            "the process was asked to stop {place} ({}) and did not respond; it was killed",
             asked.text()
         )),
     }
@@ -83,8 +83,8 @@ pub fn killed(
 mod tests {
     use super::super::sight::Sight;
     use super::*;
-    use lockred_trace::message::Counts;
-    use lockred_trace::schedule::Schedule;
+    use lockred_protocol::message::Counts;
+    use lockred_protocol::schedule::Schedule;
     use std::time::Duration;
 
     fn asked(reason: Reason) -> Asked {
@@ -103,11 +103,15 @@ mod tests {
     fn what_a_step_was_left_for_says_how_the_search_ended() {
         let computing = || Stop::Computing(place());
         match stop(computing(), Some(&asked(Reason::Overrun))) {
-            Stop::Computing(told) => assert!(told.message.contains("7 s") && told.stack == [5]),
+            Stop::Computing(reported) => {
+                assert!(reported.message.contains("7 s") && reported.stack == [5])
+            }
             other => panic!("{other:?}"),
         }
         match stop(computing(), Some(&asleep())) {
-            Stop::Unsupported(told) => assert!(told.message.contains("waits") && told.stack == [5]),
+            Stop::Unsupported(reported) => {
+                assert!(reported.message.contains("waits") && reported.stack == [5])
+            }
             other => panic!("{other:?}"),
         }
         assert_eq!(stop(computing(), Some(&asked(Reason::Interrupted))), Stop::Interrupted);
@@ -116,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_computed_before_the_root_is_told_where_there_is_nothing_else() {
+    fn what_was_computed_before_the_root_is_reported_where_there_is_nothing_else() {
         let before = Asked { below_root: false, ..asked(Reason::Overrun) };
         assert_eq!(seconds(0.1, Some(&before)), 7.0);
         assert_eq!(seconds(0.1, Some(&asked(Reason::Overrun))), 0.1);
@@ -124,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_between_steps_is_told_as_it_is() {
+    fn what_ends_between_steps_is_reported_as_it_is() {
         let overrun = asked(Reason::Overrun);
         assert_eq!(stop(Stop::Interrupted, Some(&overrun)), Stop::Seconds);
         assert_eq!(stop(Stop::Complete, Some(&overrun)), Stop::Complete);
@@ -135,10 +139,10 @@ mod tests {
 
     #[test]
     fn only_a_kill_outside_of_any_call_is_an_error_of_ours() {
-        let replay = Order::of(Task::Replay { schedule: Schedule::default() });
-        let search = Order::of(Task::Explore {
-            strategy: lockred_trace::session::Strategy::Transactions,
-            limits: lockred_trace::session::Limits {
+        let replay = Request::of(Task::Replay { schedule: Schedule::default() });
+        let search = Request::of(Task::Explore {
+            strategy: lockred_protocol::session::Strategy::Transactions,
+            limits: lockred_protocol::session::Limits {
                 executions: None,
                 seconds: None,
                 operations: 1,
@@ -148,9 +152,9 @@ mod tests {
         let counts = Counts { executions: 2, ..Counts::default() };
         let progress = Progress { counts, ..Progress::default() };
         let last = |thread| LastWords { signal: STOP_SIGNAL, address: 0, thread, stack: vec![9] };
-        let told = |asked: &Asked, order, last| killed(asked, order, last, &progress);
+        let reported = |asked: &Asked, request, last| killed(asked, request, last, &progress);
         let overrun = asked(Reason::Overrun);
-        let found = told(&overrun, &search, Some(last(Some(1)))).unwrap();
+        let found = reported(&overrun, &search, Some(last(Some(1)))).unwrap();
         match found.stop {
             Stop::Unsupported(place) => {
                 assert!(place.message.starts_with("a call has not come back"), "{}", place.message);
@@ -158,11 +162,11 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
-        assert!(told(&asleep(), &search, Some(last(Some(0)))).is_ok());
-        for (order, last) in
+        assert!(reported(&asleep(), &search, Some(last(Some(0)))).is_ok());
+        for (request, last) in
             [(&replay, Some(last(Some(1)))), (&search, None), (&search, Some(last(None)))]
         {
-            let how = told(&overrun, order, last).unwrap_err();
+            let how = reported(&overrun, request, last).unwrap_err();
             assert!(how.contains("in execution 3") && how.ends_with("killed"), "{how}");
         }
     }

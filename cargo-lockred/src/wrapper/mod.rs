@@ -6,7 +6,7 @@ mod flags;
 mod linker;
 mod package;
 
-use lockred_trace::audit::AUDIT;
+use lockred_protocol::audit::AUDIT;
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode};
 pub const SOURCES: &str = env!("LOCKRED_WRAPPER_SOURCES");
 /// Set to the linker shim's path where this executable is called as cargo's rustc wrapper.
 pub const SHIM: &str = "LOCKRED_WRAPPER_SHIM";
-/// The user's own wrapper, which is called with rustc's command line behind us.
+/// The user's own wrapper, which is called with rustc's command line after us.
 pub const INNER: &str = "LOCKRED_WRAPPER_INNER";
 /// cargo sets it for the packages that were asked for.
 const PRIMARY: &str = "CARGO_PRIMARY_PACKAGE";
@@ -39,7 +39,7 @@ pub fn run(shim: OsString, arguments: impl Iterator<Item = OsString>) -> ExitCod
             return ExitCode::FAILURE;
         }
     };
-    if let Err(message) = package::tell(&arguments) {
+    if let Err(message) = package::report(&arguments) {
         eprintln!("cargo-lockred: {message}");
         return ExitCode::FAILURE;
     }

@@ -1,7 +1,7 @@
 //! Says beside each library from which package it was compiled: sync models hold for some versions
 //! of a library, and the linker shim sees no more of it than its rlib.
 
-use lockred_trace::models::PACKAGE;
+use lockred_protocol::models::PACKAGE;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn tell(arguments: &[OsString]) -> Result<(), String> {
+pub fn report(arguments: &[OsString]) -> Result<(), String> {
     let variable = |name| env::var(name).ok();
     let package = variable("CARGO_PKG_NAME").zip(variable("CARGO_PKG_VERSION"));
     let (Some(file), Some((name, version))) = (file(arguments), package) else { return Ok(()) };

@@ -3,13 +3,13 @@
 
 mod world;
 
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
-use lockred_trace::message::{
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::message::{
     Assumption, Bug, Counts, Drift, Exploration, Finding, Message, Object, Place, Replay, Role,
     Stop, Thread, Unsupported, Warning,
 };
-use lockred_trace::schedule::{Choice, Schedule};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::schedule::{Choice, Schedule};
+use lockred_protocol::sites::SiteId;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 use world::World;
@@ -73,12 +73,12 @@ fn replayed(key: Option<&str>) -> Replay {
     }
 }
 
-/// A world with one test, whose explorations and replays are answered so.
+/// A world with one test, whose explorations and replays get these responses.
 fn world(exploration: Exploration, replay: Option<Replay>) -> World {
     let world = World::new(&["t"]);
-    world.answer("t", "explore", &Message::Explored(exploration));
+    world.response("t", "explore", &Message::Explored(exploration));
     if let Some(replay) = replay {
-        world.answer("t", "replay", &Message::Replayed(replay));
+        world.response("t", "replay", &Message::Replayed(replay));
     }
     world
 }
@@ -123,7 +123,7 @@ fn a_bug_that_does_not_show_again_is_an_error_of_ours() {
 #[test]
 fn a_process_that_crashes_again_when_it_is_replayed_shows_a_bug_and_the_others_go_on() {
     let world = World::new(&["crashes", "works"]);
-    world.answer("works", "explore", &Message::Explored(explored(Stop::Complete)));
+    world.response("works", "explore", &Message::Explored(explored(Stop::Complete)));
     let (status, lines) = world.check(&[]);
     assert_eq!(status, Some(1));
     assert_eq!((&lines[0]["name"], &lines[0]["verdict"]), (&"crashes".into(), &"failed".into()));
@@ -135,7 +135,7 @@ fn a_process_that_crashes_again_when_it_is_replayed_shows_a_bug_and_the_others_g
 }
 
 #[test]
-fn bounds_assumptions_and_warnings_are_told() {
+fn bounds_assumptions_and_warnings_are_reported() {
     let site = SiteId(1);
     let mut exploration = explored(Stop::Seconds);
     let detail = "calls deflate".into();
@@ -202,7 +202,7 @@ fn the_back_end_is_built_in_a_clean_environment_and_once() {
 }
 
 #[test]
-fn a_back_end_that_cannot_be_built_is_told_with_the_reason() {
+fn a_back_end_that_cannot_be_built_is_reported_with_the_reason() {
     let world = world(explored(Stop::Complete), None);
     world.write("sysroot/bin/cargo", "#!/bin/sh\necho 'error: failed to get `x`' >&2\nexit 101\n");
     let (status, _, stderr) = world.run(&["check"]);
@@ -211,7 +211,7 @@ fn a_back_end_that_cannot_be_built_is_told_with_the_reason() {
 }
 
 #[test]
-fn an_unsupported_toolchain_is_told_in_one_line() {
+fn an_unsupported_toolchain_is_reported_in_one_line() {
     let world = world(explored(Stop::Complete), None);
     world.tools(&world::SUPPORTED.replace("LLVM version: 22", "LLVM version: 23"));
     let (status, _, stderr) = world.run(&["check"]);
@@ -233,7 +233,7 @@ fn a_failed_build_checks_nothing() {
 #[test]
 fn an_interruption_leaves_what_was_finished() {
     let world = World::new(&["a_quick_one", "b_waits", "c_never"]);
-    world.answer("a_quick_one", "explore", &Message::Explored(explored(Stop::Complete)));
+    world.response("a_quick_one", "explore", &Message::Explored(explored(Stop::Complete)));
     let mut command = world.command(&["check", "--message-format", "json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -243,7 +243,7 @@ fn an_interruption_leaves_what_was_finished() {
     assert!(kill.unwrap().success());
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
-    let (status, _, stderr) = world::told(child.wait_with_output().unwrap());
+    let (status, _, stderr) = world::reported(child.wait_with_output().unwrap());
     assert_eq!(status, Some(130), "{stderr}");
     assert!(first.contains("a_quick_one"), "{first}");
     assert!(rest.contains("\"finished\"") && !rest.contains("c_never"), "{rest}");

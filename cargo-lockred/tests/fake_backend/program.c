@@ -1,4 +1,4 @@
-// In place of an instrumented test executable: answers orders with files that the test wrote.
+// In place of an instrumented test executable: responds to requests with files that the test wrote.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,29 +16,29 @@ static int copy(FILE *from, FILE *to) {
 }
 
 int main(int count, char **arguments) {
-    const char *answers = getenv("FAKE_ANSWERS"), *session = getenv("LOCKRED_SESSION");
+    const char *responses = getenv("FAKE_RESPONSES"), *session = getenv("LOCKRED_SESSION");
     char path[4096];
     if (!session) {
         for (int i = 1; i < count; i++)
             if (!strcmp(arguments[i], "--ignored")) return 0;
-        snprintf(path, sizeof path, "%s/list", answers);
+        snprintf(path, sizeof path, "%s/list", responses);
         return copy(fopen(path, "r"), stdout);
     }
-    char order[1 << 16] = {0};
-    snprintf(path, sizeof path, "%s/order.json", session);
+    char request[1 << 16] = {0};
+    snprintf(path, sizeof path, "%s/request.json", session);
     FILE *file = fopen(path, "r");
-    fread(order, 1, sizeof order - 1, file);
+    fread(request, 1, sizeof request - 1, file);
     fclose(file);
-    const char *task = strstr(order, "\"replay\"") ? "replay" : "explore";
-    snprintf(path, sizeof path, "%s/%s.%s", answers, arguments[1], task);
-    FILE *answer = fopen(path, "r");
-    if (!answer) {
-        fprintf(stderr, "no answer to %s\n", task);
+    const char *task = strstr(request, "\"replay\"") ? "replay" : "explore";
+    snprintf(path, sizeof path, "%s/%s.%s", responses, arguments[1], task);
+    FILE *response = fopen(path, "r");
+    if (!response) {
+        fprintf(stderr, "no response to %s\n", task);
         fflush(stderr);
         if (strstr(arguments[1], "waits")) pause();
         raise(SIGSEGV);
     }
     snprintf(path, sizeof path, "%s/messages.jsonl", session);
     FILE *messages = fopen(path, "w");
-    return copy(answer, messages);
+    return copy(response, messages);
 }

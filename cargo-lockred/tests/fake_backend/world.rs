@@ -1,8 +1,8 @@
 //! A world of fakes around `cargo lockred`: cargo, rustc, the back end and the test executable.
 
-use lockred_trace::FORMAT_VERSION;
-use lockred_trace::message::Message;
-use lockred_trace::sites::{Sidecar, Site};
+use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::message::Message;
+use lockred_protocol::sites::{Sidecar, Site};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl World {
     /// A world whose executable lists these tests.
     pub fn new(tests: &[&str]) -> Self {
         let world = Self { root: tempfile::tempdir().unwrap() };
-        for directory in ["krate/src", "answers", "sysroot/bin", "tools"] {
+        for directory in ["krate/src", "responses", "sysroot/bin", "tools"] {
             std::fs::create_dir_all(world.path(directory)).unwrap();
         }
         world.write(
@@ -33,7 +33,7 @@ impl World {
         );
         world.write("krate/src/lib.rs", SOURCE);
         let list: String = tests.iter().map(|test| format!("{test}: test\n")).collect();
-        world.write("answers/list", &list);
+        world.write("responses/list", &list);
         world.executable();
         world.tools(SUPPORTED);
         world
@@ -121,10 +121,10 @@ impl World {
         })
     }
 
-    /// What the executable answers to a task (`explore`, `replay`) on a test.
-    pub fn answer(&self, test: &str, task: &str, message: &Message) {
+    /// The executable's response to a task (`explore`, `replay`) on a test.
+    pub fn response(&self, test: &str, task: &str, message: &Message) {
         let text = serde_json::to_string(message).unwrap();
-        self.write(&format!("answers/{test}.{task}"), &format!("{text}\n"));
+        self.write(&format!("responses/{test}.{task}"), &format!("{text}\n"));
     }
 
     /// `cargo lockred …` in the crate, not yet started.
@@ -139,7 +139,7 @@ impl World {
             .env("XDG_CACHE_HOME", self.path("cache"))
             .env("CARGO_TARGET_DIR", self.path("target"))
             .env("RUSTFLAGS", "--cfg leaked")
-            .env("FAKE_ANSWERS", self.path("answers"))
+            .env("FAKE_RESPONSES", self.path("responses"))
             .env("CARGO_TERM_COLOR", "never")
             .stdin(Stdio::null());
         command
@@ -147,7 +147,7 @@ impl World {
 
     /// `cargo lockred …` in the crate: its exit status, standard output, and standard error.
     pub fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        told(self.command(arguments).output().unwrap())
+        reported(self.command(arguments).output().unwrap())
     }
 
     /// The JSON lines of a check, with its exit status.
@@ -163,7 +163,7 @@ impl World {
 }
 
 /// An output as text.
-pub fn told(output: Output) -> (Option<i32>, String, String) {
+pub fn reported(output: Output) -> (Option<i32>, String, String) {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

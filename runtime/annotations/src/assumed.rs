@@ -2,7 +2,7 @@
 
 #[cfg(lockred)]
 unsafe extern "C" {
-    // `runtime/trace/src/hooks.rs`: goes no further.
+    // `runtime/protocol/src/hooks.rs`: goes no further.
     fn __lr_assumed_not(text: *const u8, length: usize);
 }
 

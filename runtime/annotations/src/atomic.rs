@@ -2,7 +2,7 @@
 
 #[cfg(lockred)]
 unsafe extern "C" {
-    // `runtime/trace/src/hooks.rs`.
+    // `runtime/protocol/src/hooks.rs`.
     fn __lr_block_begin(text: *const u8, length: usize);
     safe fn __lr_block_end();
 }

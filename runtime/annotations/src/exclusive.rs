@@ -32,7 +32,7 @@ unsafe extern "C" fn call<T>(holds: extern "C" fn(), at: usize) -> bool {
 
 #[cfg(lockred)]
 unsafe extern "C" {
-    // `runtime/trace/src/hooks.rs`.
+    // `runtime/protocol/src/hooks.rs`.
     safe fn __lr_me() -> u64;
 }
 

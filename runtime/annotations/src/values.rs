@@ -8,7 +8,7 @@ const MOST: u64 = 1 << 31;
 #[cfg(lockred)]
 unsafe extern "C" {
     // The runtime that `cargo lockred` links into what it checks has it
-    // (`runtime/trace/src/hooks.rs`): one of `0..of`.
+    // (`runtime/protocol/src/hooks.rs`): one of `0..of`.
     safe fn __lr_choose(of: u64) -> u64;
 }
 

@@ -10,7 +10,7 @@ use crate::sampling::priorities::{self, Policy};
 use crate::sampling::random;
 use crate::states::stateful;
 use crate::{dpor, transactions};
-use lockred_trace::strategy::Strategy;
+use lockred_protocol::strategy::Strategy;
 
 /// Searches the interleavings of `machine`'s program by `strategy`, from the machine's root.
 pub fn explore<M: Transactional + Fingerprint>(
@@ -23,7 +23,7 @@ pub fn explore<M: Transactional + Fingerprint>(
 }
 
 /// The same, going on from where another search stood that had the same strategy and program. (Only
-/// the search by transactions tells where it stands.)
+/// the search by transactions says where it stands.)
 pub fn explore_from<M: Transactional + Fingerprint>(
     frontier: Option<Frontier>,
     machine: &mut M,

@@ -9,7 +9,7 @@
 //! (stop at the first failure or go on, time, progress) is an [`Observer`]. [`minimise::minimise`]
 //! makes a schedule that fails as small as it can.
 //!
-//! Machines that tell their operations one by one ([`transactional::Transactional`]) are also
+//! Machines that report their operations one by one ([`transactional::Transactional`]) are also
 //! searched by whole transactions, with few executions where locks are the only conflict:
 //! [`transactions::explore`] (stateless, with data races and their witnesses),
 //! [`stateful::explore`] (each state once). The facts that these rely on are a
@@ -36,7 +36,7 @@ pub use drive::replay::{self, Replayed, replay};
 pub use drive::transactional;
 pub use explore::{explore, explore_from};
 pub use interleavings::{bounded, naive};
-pub use lockred_trace::strategy::Strategy;
+pub use lockred_protocol::strategy::Strategy;
 pub use minimise::minimise;
 pub use sampling::{priorities, random, targeted};
 pub use states::{selection, stateful};

@@ -25,8 +25,8 @@ use crate::machine::hook;
 use crate::machine::libtest::Harness;
 use crate::machine::state::State;
 use crate::session::files::fatal;
-use lockred_trace::plan::{Claim, Reason};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::plan::{Claim, Reason};
+use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -81,7 +81,7 @@ pub struct Claims {
     uses: Uses,
     /// Blocks to which the last reference was dropped: by their beginnings, their ends.
     ended: BTreeMap<usize, usize>,
-    /// Locks of which it is not told who holds them ([`crate::claims::locked`]).
+    /// Locks whose holders are not reported ([`crate::claims::locked`]).
     pub unclear: HashSet<usize>,
     /// What each lock is, by its word ([`crate::claims::nested`]).
     pub locks: BTreeMap<usize, BTreeSet<u32>>,
@@ -256,7 +256,7 @@ impl Byte {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32) {
     let writes = reason & WRITES != 0;
@@ -269,24 +269,24 @@ pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_protected(address: usize, size: usize, lock: usize) {
     let state = &mut *hook::enter();
     if let (Some(_), Some(claims)) = (state.running, &mut state.execution.claims)
         && let Err(refuted) = claims.guard(address, size, lock)
     {
-        fatal(&told(refuted));
+        fatal(&reported(refuted));
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fresh(address: usize, size: usize) {
     begins(&mut hook::enter(), address, size);
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_ended(block: usize) {
     let state = &mut *hook::enter();
@@ -332,12 +332,12 @@ fn touched(
     let counts = state.below_root && state.knowledge.harness != Harness::SawOk;
     let touch = Touch { thread, site, reason, writes, counts };
     if let Err(refuted) = claims.touch(address, size, touch, &state.execution.held) {
-        fatal(&told(refuted));
+        fatal(&reported(refuted));
     }
 }
 
 /// What is wrong, in words.
-fn told(Refuted { claim, by }: Refuted) -> String {
+fn reported(Refuted { claim, by }: Refuted) -> String {
     let promise = match claim.reason.claim() {
         Some(Claim::Unwritten) => "that nobody writes it",
         Some(Claim::Settled) => "that nobody writes it once it is shared",
@@ -367,7 +367,7 @@ const fn accesses(touch: Touch) -> &'static str {
 /// A site, for people.
 pub fn place(site: SiteId) -> String {
     let Some(sidecar) = crate::session::files::sidecar() else { return format!("site {}", site.0) };
-    let frame = |site: &lockred_trace::sites::Site| {
+    let frame = |site: &lockred_protocol::sites::Site| {
         let (file, function) = (sidecar.string(site.file), sidecar.string(site.function));
         format!("{function} ({file}:{}:{})", site.line, site.column)
     };

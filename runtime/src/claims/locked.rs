@@ -3,8 +3,8 @@
 //!
 //! A lock is held from the operation that acquires it, by its sync model. Where that operation
 //! fails, since the lock is taken in a way that the model leaves to the library's own code (a
-//! writer behind readers), it is not told who acquires it in the end: nothing is compared of such a
-//! lock from then on. The same holds for locks inside channels, while those are one object.
+//! writer behind readers), it is not reported who acquires it in the end: nothing is compared of
+//! such a lock from then on. The same holds for locks inside channels, while those are one object.
 
 use crate::claims::bytes::place;
 use crate::machine::config::Mode;
@@ -13,10 +13,10 @@ use crate::machine::hook;
 use crate::machine::operation::{Atomic, AtomicOperation};
 use crate::machine::state::State;
 use crate::session::files::fatal;
-use lockred_trace::hooks::Class;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::hooks::Class;
+use lockred_protocol::sites::SiteId;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_locked(lock: usize, shared: u32, site: u32) {
     let Some(entered) = &mut hook::enter_if_ready().filter(|state| state.config.mode != Mode::Free)

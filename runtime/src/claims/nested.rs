@@ -8,8 +8,8 @@
 use crate::claims::bytes::{Claims, place};
 use crate::monitor::lock_order::Taken;
 use crate::session::files::fatal;
-use lockred_trace::lock_order::{self, LockOrder};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::lock_order::{self, LockOrder};
+use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
@@ -51,21 +51,21 @@ pub fn compare(claims: &mut Claims, thread: u32, holds: Taken, acquires: Taken) 
     if [holds, acquires].iter().any(|taken| found.left_out.contains(&taken.site)) {
         return;
     }
-    let told = |what: &str| {
+    let reported = |what: &str| {
         let [holds, acquires] = [holds, acquires].map(|taken| place(taken.site));
         fatal(&format!(
             "the analysis is wrong: {what}: thread {thread} holds the one that it acquired at {holds}, and acquires one at {acquires}",
         ))
     };
     if !found.nestings.contains(&(holds.site, acquires.site)) {
-        told("it knows of no two locks that are nested so");
+        reported("it knows of no two locks that are nested so");
     }
     for taken in [holds, acquires] {
         let Some(Some(locks)) = found.locks.get(&taken.site) else { continue };
         let known = claims.locks.entry(taken.address).or_insert_with(|| locks.clone());
         known.retain(|lock| locks.contains(lock));
         if known.is_empty() {
-            told("it takes one lock for several");
+            reported("it takes one lock for several");
         }
     }
 }

@@ -3,13 +3,13 @@
 //! as long as they live, and if they do, whether one lock protects them since then or nobody writes
 //! them.
 //!
-//! Counted are accesses below the root, until the test returns: before it hooks are off, and behind
+//! Counted are accesses below the root, until the test returns: before it hooks are off, and after
 //! it is the harness, which is left out. An access is judged when the memory that it touched ends,
 //! or the execution does: only then is it known that no other thread came.
 
-use lockred_trace::message::Proved;
-use lockred_trace::plan::{Claim, Decision, Reason};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::Proved;
+use lockred_protocol::plan::{Claim, Decision, Reason};
+use lockred_protocol::sites::SiteId;
 use std::collections::HashMap;
 
 /// What the plan knows of an access.

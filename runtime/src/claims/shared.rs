@@ -3,13 +3,13 @@
 //!
 //! Until another thread comes, whoever touches it first may do so in any way: it is not published
 //! yet, or nobody could tell. From then on is kept which locks were held at all accesses, as Eraser
-//! does, and who wrote first. So a claim is compared with accesses before and behind it, whoever
-//! makes them. Nothing is said of locks of which it is not told who holds them
+//! does, and who wrote first. So a claim is compared with accesses before and after it, whoever
+//! makes them. Nothing is said of locks whose holders are not reported
 //! ([`crate::claims::locked`]).
 
 use crate::claims::bytes::{Refuted, Touch};
 use crate::machine::execution::Held;
-use lockred_trace::plan::Claim;
+use lockred_protocol::plan::Claim;
 use std::collections::{HashMap, HashSet};
 
 /// Locks that are held together.
@@ -90,7 +90,7 @@ pub struct Shared {
 pub struct Judge<'a> {
     /// All sets of locks.
     pub sets: &'a mut Sets,
-    /// Locks of which nothing is told.
+    /// Locks of which nothing is reported.
     pub unclear: &'a HashSet<usize>,
     /// The last reference to the block was dropped: nothing is claimed of locks there any more.
     pub ended: bool,
@@ -145,7 +145,7 @@ impl Shared {
         let Some((locks, by)) = self.locks else { return Ok(()) };
         let lacks = |lock| !judge.sets.has(locks, lock) && !judge.unclear.contains(&lock);
         let named = self.guarded.iter().find(|(lock, _)| lacks(*lock)).map(|(_, claim)| *claim);
-        // Any of those of which nothing is told may be the one.
+        // Any of those of which nothing is reported may be the one.
         let none = judge.sets.is_empty(locks) && judge.unclear.is_empty();
         match named.or(self.one.filter(|_| none)) {
             Some(claim) => Err(Refuted { claim, by }),
@@ -163,8 +163,8 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::plan::Reason;
-    use lockred_trace::sites::SiteId;
+    use lockred_protocol::plan::Reason;
+    use lockred_protocol::sites::SiteId;
 
     const LOCK: usize = 64;
     const OTHER: usize = 72;
@@ -232,10 +232,10 @@ mod tests {
         let theirs = claims(step(1, true, BOTH), Reason::Locked);
         assert_eq!(run(&[bare, mine, theirs, mine], &[]), (None, true));
         assert_eq!(run(&[mine, theirs, bare], &[]).0, Some(2));
-        // Whoever comes first, and whether it is claimed before or behind.
+        // Whoever comes first, and whether it is claimed before or after.
         assert_eq!(run(&[bare, step(1, false, &[]), mine], &[]).0, Some(2));
         assert_eq!(run(&[mine, step(1, false, &[])], &[]).0, Some(1));
-        // The lock is another one, or is not told about.
+        // The lock is another one, or is not reported.
         let other = step(1, true, &[(OTHER, false)]);
         assert_eq!(run(&[mine, other], &[]).0, Some(1));
         assert_eq!(run(&[mine, other], &[LOCK]).0, None);
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(run(&[mine, theirs, step(0, false, &[])], &[]).0, Some(2));
         assert_eq!(run(&[mine, step(1, true, &[(OTHER, false)]), mine], &[]).0, Some(2));
         assert_eq!(run(&[step(1, true, &[]), step(0, true, &[]), mine], &[]).0, Some(2));
-        // It may be one of which nothing is told.
+        // It may be one of which nothing is reported.
         assert_eq!(run(&[mine, theirs, step(0, false, &[])], &[LOCK]).0, None);
     }
 

@@ -56,7 +56,7 @@ impl Drop for Leftovers {
     }
 }
 
-/// The running thread goes on behind a stop.
+/// The running thread goes on after a stop.
 #[inline(always)]
 pub fn after_stop() {
     if scrubs() {

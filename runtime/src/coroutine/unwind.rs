@@ -155,7 +155,7 @@ pub fn frames() -> Vec<Frame> {
 /// A frame of the program, as it was when it called the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Caller {
-    /// Where it goes on behind the call.
+    /// Where it goes on after the call.
     pub instruction: usize,
     /// Its stack pointer.
     pub stack_pointer: usize,
@@ -187,7 +187,7 @@ extern "C" fn find(context: *mut Context, wanted: *mut c_void) -> i32 {
     let instruction = unsafe { _Unwind_GetIP(context) };
     let is_wanted = match wanted.function {
         Some(_) => wanted.passed,
-        // It goes on behind the call, which may be the last instruction of all.
+        // It goes on after the call, which may be the last instruction of all.
         None => crate::memory::program::text().contains(&instruction.wrapping_sub(1)),
     };
     if is_wanted {

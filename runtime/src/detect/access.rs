@@ -1,9 +1,9 @@
-//! What the detector is told about an access, and what it answers: the types of its interface.
+//! What the detector is notified of an access, and what it answers: the types of its interface.
 
+use lockred_protocol::hooks::Order;
+use lockred_protocol::message::Role;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order;
-use lockred_trace::message::Role;
-use lockred_trace::sites::SiteId;
 
 /// A call stack that the caller keeps; opaque here. `StackId(0)` means none (while exploring).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -1,22 +1,23 @@
 //! Which memory orders would have to be stronger for two racing accesses to be ordered: by trying
 //! it on the record of the execution.
 //!
-//! While an execution is recorded, the detector keeps what it was told of synchronisation. Told the
-//! same again with stronger orders at some sites, a second detector says whether the accesses still
-//! race. Sites are then left out one after the other, as long as they do not, so that what remains
-//! is needed. The record has no plain accesses but the two, so a release sequence that one ends is
-//! taken to go on; where that matters the two do not race to begin with, and nothing is said.
+//! While an execution is recorded, the detector keeps what it was notified of synchronisation.
+//! Notified of the same again with stronger orders at some sites, a second detector says whether
+//! the accesses still race. Sites are then left out one after the other, as long as they do not, so
+//! that what remains is needed. The record has no plain accesses but the two, so a release sequence
+//! that one ends is taken to go on; where that matters the two do not race to begin with, and
+//! nothing is said.
 
 use super::{AccessInfo, AccessKind, Atomic, By, Detector, Race};
+use lockred_protocol::hooks::Order;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order;
-use lockred_trace::sites::SiteId;
 
 /// Events times sites that are tried, at most: that is a second, about.
 const MOST_WORK: usize = 20_000_000;
 
-/// What the detector was told.
+/// What the detector was notified of.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     Spawn(u32, u32),
@@ -87,7 +88,7 @@ impl Event {
         self
     }
 
-    fn tell(self, detector: &mut Detector) -> Option<Race> {
+    fn report(self, detector: &mut Detector) -> Option<Race> {
         match self {
             Self::Spawn(parent, child) => detector.spawn(parent, child),
             Self::Join(joiner, ended) => detector.join(joiner, ended),
@@ -114,7 +115,7 @@ const fn with(order: Order, acquires: bool) -> Order {
 }
 
 impl Detector {
-    /// Keeps what it is told of synchronisation from now on, so that [`Self::too_weak`] has
+    /// Keeps what it is notified of synchronisation from now on, so that [`Self::too_weak`] has
     /// something to say.
     pub fn keep_events(&mut self) {
         self.events.get_or_insert_default();
@@ -179,7 +180,7 @@ impl Detector {
             if index == before {
                 self.again(&race.earlier);
             }
-            last = event.stronger(halves).tell(self);
+            last = event.stronger(halves).report(self);
         }
         if events.len() <= before {
             self.again(&race.earlier);
@@ -192,7 +193,7 @@ impl Detector {
         .is_some()
     }
 
-    /// Tells a plain access again; an atomic one is among the events.
+    /// Reports a plain access again; an atomic one is among the events.
     fn again(&mut self, access: &AccessInfo) -> Option<Race> {
         let by = By { thread: access.thread, site: access.site, stack: access.stack };
         match access.kind {

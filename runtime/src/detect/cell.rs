@@ -12,7 +12,7 @@
 use super::clock::Clock;
 use super::record::Record;
 
-/// Records that a cell holds by itself. Private data needs one or two (a write, and a read behind a
+/// Records that a cell holds by itself. Private data needs one or two (a write, and a read after a
 /// release).
 const INLINE: usize = 2;
 

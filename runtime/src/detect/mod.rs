@@ -44,8 +44,8 @@ pub use access::{AccessInfo, AccessKind, Atomic, By, Race, StackId};
 use advice::Event;
 use cell::{Cell, Found};
 use extra::Extras;
+use lockred_protocol::hooks::Order;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order;
 use record::{Kind, Record};
 use shadow::{GRANULE, Shadow};
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ pub struct Detector {
     weak_pair: bool,
     /// What went through known channels, by their addresses.
     channels: HashMap<usize, channels::Passed>,
-    /// What it was told of synchronisation in this execution, if that is kept.
+    /// What it was notified of synchronisation in this execution, if that is kept.
     events: Option<Vec<Event>>,
 }
 

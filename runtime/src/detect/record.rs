@@ -2,8 +2,8 @@
 //! which.
 
 use super::access::{AccessKind, By, StackId};
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::sites::SiteId;
 
 /// Kind of an access in one byte: bit 0 write, bit 1 atomic, bit 2 "weak" (an atomic that is not
 /// SeqCst) or "free" (a plain write that is a deallocation), bit 3 trusted (an atomic) or "birth"

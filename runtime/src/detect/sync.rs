@@ -3,7 +3,7 @@
 //! C++20 [intro.races]: a release sequence is a release operation and the read-modify-writes that
 //! follow it in modification order; any other store ends it. Under an interleaved execution a load
 //! reads the last store, so every byte just remembers the joined clocks of the release operations
-//! whose sequences contain its last store. A relaxed store behind a release fence releases the
+//! whose sequences contain its last store. A relaxed store after a release fence releases the
 //! clock of the fence. Words of different sizes are different objects, though they may share bytes:
 //! an operation takes, and goes on with, what operations of its own size have released.
 
@@ -40,7 +40,7 @@ struct Release {
 #[derive(Debug, Default)]
 pub(super) struct Releases(Vec<Release>);
 
-/// Whether an operation of this kind depends on operations of every kind: then it is ordered behind
+/// Whether an operation of this kind depends on operations of every kind: then it is ordered after
 /// all that came before it for a real reason, and whatever comes after it is ordered after it.
 fn depends_on_all(access: Access) -> bool {
     use Access::*;

@@ -2,7 +2,7 @@
 //! by one.
 
 use super::clock::Clock;
-use lockred_trace::hooks::Order;
+use lockred_protocol::hooks::Order;
 
 /// The clocks of one thread.
 ///

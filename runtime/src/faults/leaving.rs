@@ -12,8 +12,8 @@ use crate::faults::signals;
 use crate::machine::hook;
 use crate::machine::state::{State, end_execution, running};
 use crate::session::files::StatusPage;
+use lockred_protocol::session::STOP_SIGNAL;
 use lockred_search::machine::Flow;
-use lockred_trace::session::STOP_SIGNAL;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
 /// Instructions that are gone through one by one, for one question: some tenths of a second.

@@ -27,12 +27,12 @@ const LOOKED_AT: usize = 512;
 /// Return addresses that are wanted.
 const CALLERS: usize = 16;
 
-/// The instruction, and behind it what looks like return addresses of the program on the stack,
+/// The instruction, and after it what looks like return addresses of the program on the stack,
 /// which begins at `pointer`; zeros where there are no more. For a process whose own memory may be
 /// overwritten: asks no memory but the stack.
 pub fn callers(instruction: usize, pointer: usize) -> [u64; CALLERS] {
     let mut callers = [0; CALLERS];
-    // Frames are return addresses: behind what was executed.
+    // Frames are return addresses: after what was executed.
     callers[0] = instruction as u64 + 1;
     let Some(region) = crate::memory::arena::Region::of_address(pointer) else { return callers };
     let end = region.end().min(pointer + LOOKED_AT * 8);

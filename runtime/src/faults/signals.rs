@@ -10,11 +10,11 @@ use crate::machine::state::{State, end_execution, running};
 use crate::report::failure::{Failure, place};
 use crate::session::files::StatusPage;
 use crate::world::signal_names::{FAULTS, name};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Role, Unsupported};
+use lockred_protocol::session::STOP_SIGNAL;
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Role, Unsupported};
-use lockred_trace::session::STOP_SIGNAL;
-use lockred_trace::sites::SiteId;
 
 const STACK: usize = 256 << 10;
 /// Where the handlers' stack is: below the arena, far from everything else.
@@ -69,7 +69,7 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
     };
     if (STACK_AT..STACK_AT + STACK).contains(&pointer) {
         // A fault in this handler: the program has overwritten what it needs. The session has been
-        // told of the first one.
+        // notified of the first one.
         die();
     }
     if signal == libc::SIGTRAP && crate::faults::leaving::stepped(context) {
@@ -90,8 +90,8 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc:
         return status.survives();
     }
     status.dies_in(number);
-    // What an allocation of ours has left by half must not be used any more, so nothing can be told
-    // from here.
+    // What an allocation of ours has left by half must not be used any more, so nothing can be
+    // reported from here.
     if crate::faults::overflow::is_under_way()
         || !in_program(instruction) && unwind::is_below(&allocating())
     {

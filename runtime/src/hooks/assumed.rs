@@ -10,9 +10,9 @@ use crate::machine::event::{self, Event};
 use crate::machine::hook;
 use crate::machine::operation::Pending;
 use crate::machine::state::stop;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_assumed_not(text: usize, length: usize) {
     let _leftovers = crate::coroutine::scrub::Leftovers;

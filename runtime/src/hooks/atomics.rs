@@ -1,8 +1,8 @@
-//! The hooks of atomic operations and fences: stop, execute on the program's memory, tell who looks
-//! on.
+//! The hooks of atomic operations and fences: stop, execute on the program's memory, notify who
+//! looks on.
 
 use crate::detect::AccessKind;
-use crate::loops::spin::Advice;
+use crate::loops::read_only_spin::Advice;
 use crate::loops::spurious;
 use crate::machine::config::Mode;
 use crate::machine::event::{self, Event, Executed};
@@ -12,8 +12,8 @@ use crate::machine::operation::{Atomic, AtomicOperation, Await, Pending, store};
 use crate::machine::state::{NOTHING, Passed, State, stop};
 use crate::machine::thread::Thread;
 use crate::monitor::races::watching;
-use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
+use lockred_protocol::sites::SiteId;
 
 /// Value of an order's code; a code that the shim never emits counts as the strongest.
 fn order(code: u32) -> Order {
@@ -46,12 +46,12 @@ fn apply(op: RmwOp, old: u64, operand: u64, size: u32) -> u64 {
     cut(new, size)
 }
 
-/// Operations of a step that are executed without looking: behind them, an endless loop must show.
+/// Operations of a step that are executed without looking: after them, an endless loop must show.
 const UNWATCHED: u32 = 1 << 20;
 
 /// Whether an operation is only executed, and nobody has to know: before the root, and while the
 /// running thread is alone with nothing unordered after it. Locks are always looked at, as their
-/// holders are told; so is what waits.
+/// holders are reported; so is what waits.
 fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
     if crate::monitor::exclusive::asks(state) {
         return true;
@@ -107,7 +107,7 @@ fn is_idle(operation: &AtomicOperation, rmw: Option<(RmwOp, u64)>) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     /// Reports show the operation.
-    Told,
+    Reported,
     /// It goes on in a loop in which it has waited for a change, which no report shows.
     Again,
     /// It goes round a loop once more and reads what it read before.
@@ -144,7 +144,7 @@ fn reach(
         if !operation.can_proceed() {
             stop(entered, Pending::Atomic(*operation), passed, operation.site);
         }
-        return Arrival::Told;
+        return Arrival::Reported;
     }
     let idle = is_idle(operation, rmw);
     let own = !operation.how.has(How::PRIMITIVE);
@@ -152,23 +152,24 @@ fn reach(
         if !operation.can_proceed() {
             stop(entered, Pending::Atomic(*operation), passed, operation.site);
         }
-        return Arrival::Told;
+        return Arrival::Reported;
     }
     let thread = state.thread();
     let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
     let inside = belongs
-        || crate::machine::channels::is_muted(state)
+        || crate::machine::channels::is_inside_modelled_call(state)
         || !own && crate::loops::region::goes_on(state);
     if inside && operation.can_proceed() {
-        return Arrival::Told;
+        return Arrival::Reported;
     }
     let thread = state.thread();
     thread.atomic.open = false;
     // A loop that waits and is left at once may be what a loop around it goes round with, pausing.
-    let outside =
-        operation.guard.is_some() && thread.loops.spin.has_paused() && operation.can_proceed();
+    let outside = operation.guard.is_some()
+        && thread.loops.read_only_spin.has_paused()
+        && operation.can_proceed();
     if idle && (operation.guard.is_none() || outside) {
-        match thread.loops.spin.before_read(
+        match thread.loops.read_only_spin.before_read(
             operation.site,
             operation.address,
             operation.size,
@@ -200,7 +201,7 @@ fn reach(
     }
     let thread = entered.thread();
     thread.atomic.open = thread.atomic.functions > 0 && !own;
-    Arrival::Told
+    Arrival::Reported
 }
 
 /// The running thread has executed an operation.
@@ -225,9 +226,9 @@ fn executed(
     let watched = watching();
     let looks = watched || operation.how.class().is_lock();
     let repeated = looks && arrival == Arrival::Repeat && state.step.is_repeated(operation);
-    let told = arrival == Arrival::Told;
-    let done = Executed { operation, access, rmw, old, new, wrote, told, repeated, watched };
-    event::tell(entered, &Event::Atomic(done));
+    let reported = arrival == Arrival::Reported;
+    let done = Executed { operation, access, rmw, old, new, wrote, reported, repeated, watched };
+    event::notify_inlined(entered, &Event::Atomic(done));
     if entered.below_root {
         regions(entered.thread(), operation);
     }
@@ -257,7 +258,7 @@ fn operation(
     AtomicOperation { kind, address, size, order, how: How(how), guard: None, site: SiteId(site) }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_atomic_load(
     address: usize,
@@ -279,7 +280,7 @@ pub extern "C" fn __lr_atomic_load(
     value
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_atomic_store(
     address: usize,
@@ -302,7 +303,7 @@ pub extern "C" fn __lr_atomic_store(
     executed(entered, &write, arrival, None, old, cut(value, size));
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 // Its caller is looked for on the stack, also where unit tests play the program.
 #[inline(never)]
 #[unsafe(no_mangle)]
@@ -350,8 +351,8 @@ pub extern "C" fn __lr_atomic_rmw(
 }
 
 /// Whether the counter of a recognised condition variable need not be counted up, so that states
-/// recur: it only tells threads of a notification that have looked at it and are not in the queue
-/// yet, and there are none.
+/// recur: it only distinguishes threads of a notification that have looked at it and are not in the
+/// queue yet, and there are none.
 fn stands_still(state: &State, update: &AtomicOperation) -> bool {
     let about_to_wait = |thread: &Thread| thread.condvar.address == Some(update.address);
     state.config.by_states
@@ -378,7 +379,7 @@ fn returns_for_no_reason(entered: &mut Entered, address: usize, operand: u64, si
     happens
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 // Its caller is looked for on the stack, also where unit tests play the program.
 #[inline(never)]
 #[unsafe(no_mangle)]
@@ -400,7 +401,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
         if old == expected {
             store(address, size, new);
         }
-        tell_exchanged(old == expected);
+        report_exchanged(old == expected);
         return old;
     }
     let kind = Atomic::CompareExchange { expected };
@@ -425,7 +426,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
         if exchange.kind != Atomic::Failed {
             spurious::ended(entered, address);
         }
-        tell_exchanged(exchanged);
+        report_exchanged(exchanged);
     }
     old
 }
@@ -435,12 +436,12 @@ pub extern "C" fn __lr_atomic_cmpxchg(
 pub static mut __lr_exchanged: u32 = 0;
 
 /// Tells the program, which looks at once.
-fn tell_exchanged(exchanged: bool) {
+fn report_exchanged(exchanged: bool) {
     // SAFETY: one OS thread, and the program does not run meanwhile.
     unsafe { __lr_exchanged = u32::from(exchanged) };
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_fence(code: u32, _site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -448,14 +449,14 @@ pub extern "C" fn __lr_fence(code: u32, _site: u32) {
         return;
     }
     let entered = &mut hook::enter();
-    if entered.running.is_some() && !crate::machine::channels::is_muted(entered) {
+    if entered.running.is_some() && !crate::machine::channels::is_inside_modelled_call(entered) {
         let order = order(code);
         entered.thread().fenced |= order.releases();
         event::notify(entered, &Event::Fence(order));
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -467,7 +468,7 @@ pub extern "C" fn __lr_await(mask: u64, value: u64, test: u32) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_spin_hint(site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;

@@ -21,7 +21,7 @@ fn allocate(entered: &mut Entered, size: usize, align: usize) -> *mut u8 {
     match unsafe { heap::allocate(region(entered), size, align, entered.config.reuse) } {
         Some(block) => {
             clear(entered, block);
-            event::tell(entered, &Event::Allocated { block, size });
+            event::notify_inlined(entered, &Event::Allocated { block, size });
             block as *mut u8
         }
         None => {
@@ -105,8 +105,11 @@ pub extern "C" fn __lr_libc_free(block: *mut u8) {
 /// The running thread frees a block.
 fn free(entered: &mut Entered, block: usize) {
     let size = size_of_live(entered, block);
-    let muted = crate::machine::channels::freed(entered, block);
-    event::tell(entered, &Event::Freed(Freed { address: block, size, block: true, muted }));
+    let modelled = crate::machine::channels::freed(entered, block);
+    event::notify_inlined(
+        entered,
+        &Event::Freed(Freed { address: block, size, block: true, modelled }),
+    );
     clear(entered, block);
     if let Err(reason) = heap::free(region(entered), block, entered.config.reuse) {
         bad_free(entered, block, reason);
@@ -169,7 +172,7 @@ pub extern "C" fn __lr_libc_mmap(
     if flags & libc::MAP_ANONYMOUS == 0 || flags & libc::MAP_FIXED != 0 {
         crate::machine::limits::assume(
             entered,
-            lockred_trace::codes::AssumptionKind::NativeCode,
+            lockred_protocol::codes::AssumptionKind::NativeCode,
             "maps a file or a fixed address (mmap)",
         );
         // SAFETY: the program's own call, passed on.

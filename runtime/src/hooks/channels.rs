@@ -7,20 +7,20 @@ use crate::machine::channels::{Inside, changed, enter, find, inside, word, write
 use crate::machine::hook;
 use crate::machine::operation::load;
 use crate::monitor::races::watching;
+use lockred_protocol::hooks::{Act, NO_DEADLINE};
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
-use lockred_trace::hooks::{Act, NO_DEADLINE};
-use lockred_trace::sites::SiteId;
 
 /// Bytes of a block with a channel of which the allocator knows nothing, at most.
 const UNKNOWN_SIZE: usize = 1024;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_made(ends: *const usize, capacity: u64, keeps: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
     let Some(entered) = &mut hook::enter_if_ready() else { return };
     let state = &mut **entered;
-    if state.running.is_none() || state.knowledge.channels_written_out {
+    if state.running.is_none() || state.knowledge.channels_step_by_step {
         return;
     }
     // SAFETY: the hook's contract: the function has just written its result there, four words.
@@ -44,7 +44,7 @@ fn deadline(seconds: u64, nanoseconds: u32) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds.into())
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_enter(
     act: u32,
@@ -61,7 +61,7 @@ pub extern "C" fn __lr_channel_enter(
     }
     let act = Act::from_code(act)
         .unwrap_or_else(|| crate::session::files::fatal("an unknown act on a channel was emitted"));
-    if let Some(Inside::Muted { .. }) = inside(state) {
+    if let Some(Inside::Modelled { .. }) = inside(state) {
         let last = state.thread().channel.inside.last().copied();
         state.thread().channel.inside.extend(last);
         return;
@@ -82,14 +82,14 @@ pub extern "C" fn __lr_channel_enter(
         None => None,
     };
     let thread = entered.thread();
-    let written_out = Inside::WrittenOut { region: act.is_region() };
+    let step_by_step = Inside::StepByStep { region: act.is_region() };
     if inside.is_none() && act.is_region() {
         region::enter(thread);
     }
-    thread.channel.inside.push(inside.unwrap_or(written_out));
+    thread.channel.inside.push(inside.unwrap_or(step_by_step));
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -104,14 +104,14 @@ pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
         state.thread().channel.until = None;
     }
     let drops =
-        matches!(left, Some(Inside::Muted { drops_sender: true, .. } | Inside::Drop { .. }));
+        matches!(left, Some(Inside::Modelled { drops_sender: true, .. } | Inside::Drop { .. }));
     if drops && !state.thread().channel.counted {
         // Whether this was the last one is not known: the count is not recognised.
         write_out(state);
     }
     match left {
-        Some(Inside::WrittenOut { region: true }) => region::leave(state.thread()),
-        Some(Inside::Muted { .. }) if result != 0 && watching() => {
+        Some(Inside::StepByStep { region: true }) => region::leave(state.thread()),
+        Some(Inside::Modelled { .. }) if result != 0 && watching() => {
             // Where the caller wants the result is the caller's.
             plain::write(entered, result, size, site);
         }

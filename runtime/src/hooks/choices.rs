@@ -10,9 +10,9 @@ use crate::machine::hook::{self, Entered};
 use crate::machine::native::choose;
 use crate::machine::operation::Pending;
 use crate::machine::state::{Passed, stop};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
-/// Most values that one choice may have (what a word of the trail holds).
+/// Most values that one choice may have (what a word of the schedule log holds).
 const MOST: u64 = 1 << 31;
 
 /// One of `0..of`, for the running thread. `what`: how reports call the choice. `passed`: what its
@@ -30,7 +30,7 @@ pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 
     picked as u32
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_choose(of: u64) -> u64 {
     let _leftovers = crate::coroutine::scrub::Leftovers;

@@ -9,8 +9,8 @@ use crate::machine::hook::Entered;
 use crate::machine::native::choose;
 use crate::machine::operation::{Pending, load};
 use crate::machine::state::{self, NOTHING, State, stop};
-use lockred_trace::message::Timed;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::Timed;
+use lockred_protocol::sites::SiteId;
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
@@ -77,7 +77,7 @@ fn wait(
     if bits != u32::MAX {
         crate::machine::limits::unsupported(entered, "futex wait with a bit set");
     }
-    if crate::machine::channels::is_muted(entered)
+    if crate::machine::channels::is_inside_modelled_call(entered)
         && crate::machine::channels::times_out(entered, deadline)
     {
         return fail(libc::ETIMEDOUT);

@@ -4,8 +4,8 @@
 use crate::machine::config::Mode;
 use crate::machine::hook;
 use crate::machine::limits;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::sites::SiteId;
 
 /// Bytes of a thread's last words that are kept.
 const LAST_WORDS: usize = 4096;
@@ -67,7 +67,7 @@ pub fn below_root() -> bool {
     hook::with(|state| state.is_put_back())
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_native_call(index: u32, site: u32) {
     crate::models::numbers::called_native(index);
@@ -76,13 +76,13 @@ pub extern "C" fn __lr_native_call(index: u32, site: u32) {
         return;
     }
     crate::monitor::native::called(state, index, SiteId(site));
-    if !crate::session::files::told(index) {
+    if !crate::session::files::was_reported(index) {
         let detail = format!("calls {}", crate::session::files::external(index));
         limits::assume_at(state, AssumptionKind::NativeCode, &detail, SiteId(site));
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_unsupported_call(index: u32, site: u32) {
     let state = &mut *hook::enter();
@@ -91,7 +91,7 @@ pub extern "C" fn __lr_unsupported_call(index: u32, site: u32) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_unsupported_instruction(site: u32) {
     let state = &mut *hook::enter();

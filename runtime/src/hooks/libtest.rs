@@ -4,7 +4,7 @@ use crate::hooks::{process, pthread};
 use crate::machine::hook;
 use crate::machine::libtest::{self, Harness};
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 ///
 /// # Safety
 /// `result` points to what libtest's wrapper of a test returns.
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn __lr_test_returned(result: *const Result<(), String>) {
     state.knowledge.harness = Harness::SawOk;
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_test_begins() {
     libtest::begins();

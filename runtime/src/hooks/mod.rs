@@ -1,4 +1,4 @@
-//! What the program calls: the hooks of [`lockred_trace::hooks`], and functions of libc that are
+//! What the program calls: the hooks of [`lockred_protocol::hooks`], and functions of libc that are
 //! scheduling points or belong to the machine.
 
 pub mod assumed;

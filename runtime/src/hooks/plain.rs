@@ -5,9 +5,9 @@ use crate::machine::event::{self, Event, Plain};
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::State;
 use crate::monitor::races::watching;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -16,7 +16,7 @@ pub extern "C" fn __lr_read(address: usize, size: usize, site: u32) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_write(address: usize, size: usize, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -42,8 +42,8 @@ pub fn writes(entered: &mut Entered, address: usize, size: usize) {
     write(entered, address, size, 0);
 }
 
-/// See [`lockred_trace::hooks`]: no other thread can reach the memory, so that neither monitor nor
-/// detector need to know.
+/// See [`lockred_protocol::hooks`]: no other thread can reach the memory, so that neither monitor
+/// nor detector need to know.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -61,7 +61,9 @@ pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32
 /// Whether plain accesses are those of the program's threads, and of interest.
 #[inline]
 fn is_checked(state: &State) -> bool {
-    state.below_root && state.running.is_some() && !crate::machine::channels::is_muted(state)
+    state.below_root
+        && state.running.is_some()
+        && !crate::machine::channels::is_inside_modelled_call(state)
 }
 
 fn check(entered: &mut Entered, access: Plain) {
@@ -73,6 +75,6 @@ fn check(entered: &mut Entered, access: Plain) {
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
     crate::monitor::memory_safety::check(entered, kind, address, size, site);
     if watching() {
-        event::tell(entered, &Event::Plain(access));
+        event::notify_inlined(entered, &Event::Plain(access));
     }
 }

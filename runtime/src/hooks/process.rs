@@ -6,10 +6,10 @@ use crate::machine::execution::AtExit;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, end_execution};
 use crate::report::failure::{Failure, place};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::Role;
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::Role;
-use lockred_trace::sites::SiteId;
 
 /// What the thread that ends the process runs first.
 pub fn run_at_exit(entered: &mut Entered) {

@@ -9,7 +9,7 @@ use crate::machine::state::{State, leave, stop};
 use crate::machine::thread::{Destructor, Start, Thread};
 use crate::memory::arena::Region;
 use crate::memory::heap;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 use std::ffi::CStr;
 
 /// Rounds of key destructors, as POSIX asks for at least.

@@ -2,8 +2,8 @@
 //! answers to each request.
 
 use crate::machine::hook::{self, Entered};
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::session::Random;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::session::Random;
 
 /// What one request of randomness is answered with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ fn mix(mut z: u64) -> u64 {
 /// random about the test: what is drawn before the root counts for nothing, unless it is explored.
 fn answer(entered: &mut Entered, buffer: usize, length: usize) {
     let random =
-        entered.config.order.as_ref().map_or(Random::Fixed, |order| order.environment.random);
+        entered.config.request.as_ref().map_or(Random::Fixed, |request| request.environment.random);
     let answer = match random {
         _ if length == 0 => return,
         Random::Fixed => {
@@ -54,7 +54,7 @@ fn answer(entered: &mut Entered, buffer: usize, length: usize) {
 /// Fills a buffer of the program.
 fn fill(entered: &mut Entered, buffer: usize, length: usize, answer: Answer) {
     let state = &mut **entered;
-    let seed = state.config.order.as_ref().map_or(0, |order| order.random_seed);
+    let seed = state.config.request.as_ref().map_or(0, |request| request.random_seed);
     let thread = state.thread();
     let of_thread = mix(seed ^ mix(u64::from(thread.region.0)));
     for offset in (0..length).step_by(8) {

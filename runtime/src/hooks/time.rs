@@ -2,14 +2,14 @@
 //! by what they ask for.
 //!
 //! So time never goes back, and who has slept or timed out finds that the time has passed. That
-//! looks of one thread come before or behind those, or the sleeps, of another is explored only as
+//! looks of one thread come before or after those, or the sleeps, of another is explored only as
 //! far as other operations put them there; how much time has passed at a look is a choice of two
 //! ([`crate::machine::looks`]).
 
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::set_errno;
 use crate::world::realtime;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
 const NANOSECONDS: u64 = 1_000_000_000;
 

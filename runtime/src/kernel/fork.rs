@@ -25,7 +25,7 @@ fn become_child(blocked: Blocked) {
     crate::faults::signals::reset();
     let signals = hook::with(|state| {
         state.config.mode = Mode::Free;
-        state.config.order = None;
+        state.config.request = None;
         state.config.status = None;
         state.monitors.recorder = None;
         state.monitors.allocations = None;

@@ -2,7 +2,7 @@
 //! stands in front of each.
 //!
 //! A front keeps the arguments, whatever they are (a list of arguments of any length, too), asks
-//! [`super::begins`] whether the call is made, makes it, and tells [`super::ends`].
+//! [`super::begins`] whether the call is made, makes it, and reports to [`super::ends`].
 
 use std::arch::naked_asm;
 

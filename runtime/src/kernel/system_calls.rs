@@ -7,7 +7,7 @@ use super::table::{Answer, answer};
 use crate::hooks::host;
 use crate::machine::state::set_errno;
 use crate::models::{numbers, system_files};
-use lockred_trace::codes::AssumptionKind;
+use lockred_protocol::codes::AssumptionKind;
 
 /// The largest number of an error: results of the kernel down to its negative are errors.
 const MOST_ERRNO: i64 = 4095;
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn __lr_libc_syscall(
     result
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 ///
 /// # Safety
 /// Called by the program in the place of the instruction, with what is in the registers.

@@ -23,7 +23,7 @@ pub enum Answer {
     Model(unsafe fn(Arguments) -> i64),
     /// The kernel, at any time: it looks, and fills these places.
     Looks(&'static [Fill]),
-    /// The kernel, at any time, which is told as an assumption below the root.
+    /// The kernel, at any time, which is reported as an assumption below the root.
     Assumed,
     /// The kernel above the root, and nobody below it.
     Real,

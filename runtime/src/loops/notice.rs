@@ -1,13 +1,13 @@
-//! Loops that wait, as events show them: [`crate::loops::spin`] and [`crate::loops::rounds`] have
-//! what is known of each thread's.
+//! Loops that wait, as events show them: [`crate::loops::read_only_spin`] and
+//! [`crate::loops::writing_spin`] have what is known of each thread's.
 
-use crate::loops::rounds;
 use crate::loops::waiting;
+use crate::loops::writing_spin;
 use crate::machine::event::{ChannelAct, Event, Executed, Futex, Plain};
 use crate::machine::operation::{Atomic, load};
 use crate::machine::state::State;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::sites::SiteId;
 
 /// See [`crate::machine::event`].
 #[inline(always)]
@@ -20,7 +20,7 @@ pub fn on(state: &mut State, event: &Event<'_>) {
         Event::Futex(address, what) => futex(state, *address, *what),
         Event::Ends => {
             waiting::leave_loop(state, SiteId(0));
-            rounds::progress(state);
+            writing_spin::progress(state);
         }
         _ => {}
     }
@@ -30,8 +30,8 @@ pub fn on(state: &mut State, event: &Event<'_>) {
 pub fn writes(state: &mut State, address: usize, size: usize) {
     let thread = state.thread();
     if !thread.region.is_stack(address) {
-        thread.loops.rounds.plain_write(address, size);
-        rounds::progress(state);
+        thread.loops.writing_spin.plain_write(address, size);
+        writing_spin::progress(state);
     }
 }
 
@@ -43,18 +43,18 @@ fn atomic(state: &mut State, done: &Executed<'_>) {
     let thread = state.thread();
     thread.loops.acts += scales;
     thread.last_site = operation.site;
-    thread.loops.rounds.operation(hash(done), acted);
+    thread.loops.writing_spin.operation(hash(done), acted);
     let gave_up = if acted {
-        thread.loops.spin.acts()
+        thread.loops.read_only_spin.acts()
     } else {
-        thread.loops.spin.read(operation.site, operation.address, operation.size, old)
+        thread.loops.read_only_spin.read(operation.site, operation.address, operation.size, old)
     };
     if gave_up {
         waiting::gave_up(state, operation.site);
     }
-    rounds::catch_up(state);
-    if changed && rounds::counts(operation.how.class(), access) {
-        rounds::progress(state);
+    writing_spin::catch_up(state);
+    if changed && writing_spin::counts(operation.how.class(), access) {
+        writing_spin::progress(state);
     }
 }
 
@@ -77,30 +77,33 @@ pub fn pass(state: &mut State, ChannelAct { channel, passing, site, .. }: Channe
     if site != SiteId(0) {
         thread.last_site = site;
     }
-    thread.loops.rounds.operation(u64::from(site.0) ^ (word as u64).rotate_left(20) ^ value, acts);
-    let spin = &mut thread.loops.spin;
+    thread
+        .loops
+        .writing_spin
+        .operation(u64::from(site.0) ^ (word as u64).rotate_left(20) ^ value, acts);
+    let spin = &mut thread.loops.read_only_spin;
     let gave_up = if acts { spin.acts() } else { spin.read(site, word, 8, value) };
     if gave_up {
         waiting::gave_up(state, site);
     }
-    rounds::catch_up(state);
+    writing_spin::catch_up(state);
     if acts {
-        rounds::progress(state);
+        writing_spin::progress(state);
     }
 }
 
 fn futex(state: &mut State, address: usize, what: Futex<'_>) {
     match what {
-        Futex::Enqueued { .. } => rounds::progress(state),
+        Futex::Enqueued { .. } => writing_spin::progress(state),
         Futex::Woken { .. } => {
-            state.thread().loops.rounds.leave(0);
-            rounds::catch_up(state);
+            state.thread().loops.writing_spin.leave(0);
+            writing_spin::catch_up(state);
         }
         Futex::TimedOut => {
-            state.thread().loops.rounds.operation(address as u64, true);
-            rounds::timed_out(state);
+            state.thread().loops.writing_spin.operation(address as u64, true);
+            writing_spin::timed_out(state);
         }
-        Futex::Wakes([]) => state.thread().loops.rounds.operation(address as u64, true),
+        Futex::Wakes([]) => state.thread().loops.writing_spin.operation(address as u64, true),
         Futex::Wakes(_) => waiting::leave_loop(state, SiteId(0)),
         Futex::Compared | Futex::Differs { .. } | Futex::Returned | Futex::Left => {}
     }

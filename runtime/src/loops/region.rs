@@ -15,7 +15,7 @@ use crate::machine::thread::Thread;
 /// somebody, and the region ends, so that this can be seen.
 const LONGEST: u32 = 1 << 10;
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_enter() {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -31,7 +31,7 @@ pub fn enter(thread: &mut Thread) {
     thread.atomic.passed = 0;
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_region_leave() {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -77,7 +77,7 @@ pub fn goes_on(state: &mut State) -> bool {
 /// Whether a futex call of the running thread belongs to the region that it is in; the region ends
 /// with it.
 pub fn takes_futex(state: &mut State, address: usize) -> bool {
-    if crate::machine::channels::is_muted(state) {
+    if crate::machine::channels::is_inside_modelled_call(state) {
         return true;
     }
     let thread = state.thread();

@@ -2,9 +2,9 @@
 
 use crate::machine::hook;
 use crate::machine::state::State;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::message::Assumption;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::message::Assumption;
+use lockred_protocol::sites::SiteId;
 
 /// What a loop keeps in its frame.
 #[repr(C)]
@@ -39,7 +39,7 @@ unsafe fn read(address: usize, size: u32) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: u64, site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -62,7 +62,7 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
     }
     // Rounds that synchronise with nobody were made beside these.
     let made = counts.whole - left;
-    tell(state, format!("{made} of {} rounds", counts.whole), SiteId(site));
+    report(state, format!("{made} of {} rounds", counts.whole), SiteId(site));
     // SAFETY: the hook's contract: start and end of the range.
     unsafe {
         let end = (range + size as usize) as *const u8;
@@ -70,8 +70,8 @@ pub extern "C" fn __lr_round(range: usize, size: u32, counts: *mut Loop, limit: 
     }
 }
 
-/// Each loop is told once, as it ends for the first time.
-fn tell(state: &mut State, detail: String, site: SiteId) {
+/// Each loop is reported once, as it ends for the first time.
+fn report(state: &mut State, detail: String, site: SiteId) {
     let kind = AssumptionKind::ScaledLoops;
     if !state.verdicts.assumptions.iter().any(|known| known.kind == kind && known.site == site) {
         state.verdicts.assumptions.push(Assumption { kind, detail, site });

@@ -7,8 +7,8 @@
 //! Nothing is lost if the thread was twice in the same state before one of them (its stack and
 //! registers are the same, and it has done nothing to other memory in between): then it has gone
 //! round a loop in vain, and there is another execution that is the same but for that round.
-//! Otherwise it is told as an assumption. (The state decides nothing else: stacks hold leftovers of
-//! the runtime, which are not the same when an execution is run again.)
+//! Otherwise it is reported as an assumption. (The state decides nothing else: stacks hold
+//! leftovers of the runtime, which are not the same when an execution is run again.)
 //!
 //! The same holds for exchanges that fail. Those of std's own loops are no choice (the shim does
 //! not mark them), and neither are `try_lock` and its like: std's locks fail only if they are
@@ -17,7 +17,7 @@
 use crate::machine::hook::Entered;
 use crate::machine::native::choose;
 use crate::machine::state::State;
-use lockred_trace::codes::AssumptionKind;
+use lockred_protocol::codes::AssumptionKind;
 
 /// In a row at one word.
 const MOST: usize = 2;
@@ -78,7 +78,7 @@ fn local_state(state: &mut State, hook: usize) -> Option<u64> {
     // SAFETY: the live part of the running thread's stack, which nothing writes meanwhile.
     let words = unsafe { std::slice::from_raw_parts(stack.start as *const u64, stack.len() / 8) };
     let place = [caller.instruction as u64, stack.start as u64];
-    let done = [thread.progress, thread.loops.rounds.held_back()];
+    let done = [thread.progress, thread.loops.writing_spin.held_back()];
     let parts = words.iter().copied().chain(caller.registers).chain(place).chain(done);
     Some(parts.fold(0, |hash: u64, word| {
         (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)

@@ -1,14 +1,14 @@
 //! Pauses and waits of the running thread that no primitive asks for: spin hints, yields, loops
 //! that go round in vain.
 
-use crate::loops::rounds::{self, End, others};
-use crate::loops::spin::Advice;
+use crate::loops::read_only_spin::Advice;
+use crate::loops::writing_spin::{self, End, others};
 use crate::machine::event::{self, Event};
 use crate::machine::hook::Entered;
 use crate::machine::operation::Pending;
 use crate::machine::state::{NOTHING, Passed, State, stop};
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::sites::SiteId;
 
 /// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by
 /// itself.
@@ -16,7 +16,7 @@ pub fn pause(entered: &mut Entered, site: SiteId) {
     if crate::machine::channels::pauses(entered) || crate::loops::region::goes_on(entered) {
         return;
     }
-    if entered.thread().loops.spin.pause() == Advice::Wait {
+    if entered.thread().loops.read_only_spin.pause() == Advice::Wait {
         return wait_for_change(entered, NOTHING, site);
     }
     // Without hooks of plain accesses, what a round does is not known.
@@ -24,17 +24,17 @@ pub fn pause(entered: &mut Entered, site: SiteId) {
         return;
     }
     let others = others(entered);
-    let end = entered.thread().loops.rounds.pause(others);
-    rounds::catch_up(entered);
+    let end = entered.thread().loops.writing_spin.pause(others);
+    writing_spin::catch_up(entered);
     match end {
         End::On => {}
         End::GaveUp => gave_up(entered, site),
-        End::Idle => {
+        End::Stutters => {
             entered.thread().atomic.open = false;
-            stop(entered, Pending::Idling, NOTHING, site);
+            stop(entered, Pending::Stuttering, NOTHING, site);
             event::notify(entered, &Event::WentOn);
-            let others = rounds::others(entered);
-            entered.thread().loops.rounds.release(others);
+            let others = writing_spin::others(entered);
+            entered.thread().loops.writing_spin.release(others);
         }
     }
 }
@@ -45,13 +45,13 @@ pub fn wait_for_change(entered: &mut Entered, passed: Passed, site: SiteId) {
     entered.thread().atomic.open = false;
     stop(entered, Pending::Spinning, passed, site);
     event::notify(entered, &Event::Changed);
-    entered.thread().loops.spin.release();
+    entered.thread().loops.read_only_spin.release();
 }
 
 /// The running thread is about to do something else than read: it may have given up a loop that
 /// only reads.
 pub fn leave_reads(state: &mut State, site: SiteId) {
-    if state.below_root && state.thread().loops.spin.acts() {
+    if state.below_root && state.thread().loops.read_only_spin.acts() {
         gave_up(state, site);
     }
 }
@@ -64,8 +64,8 @@ pub fn leave_loop(state: &mut State, site: SiteId) {
     }
     let others = others(state);
     let thread = state.thread();
-    let given_up = thread.loops.spin.acts() | thread.loops.rounds.leave(others);
-    rounds::catch_up(state);
+    let given_up = thread.loops.read_only_spin.acts() | thread.loops.writing_spin.leave(others);
+    writing_spin::catch_up(state);
     if given_up {
         gave_up(state, site);
     }
@@ -75,8 +75,8 @@ pub fn leave_loop(state: &mut State, site: SiteId) {
 pub fn begin_timed(state: &mut State) {
     leave_reads(state, SiteId(0));
     let others = others(state);
-    let end = state.thread().loops.rounds.end_round(others);
-    rounds::catch_up(state);
+    let end = state.thread().loops.writing_spin.end_round(others);
+    writing_spin::catch_up(state);
     if end == End::GaveUp {
         gave_up(state, SiteId(0));
     }

@@ -1,9 +1,9 @@
 //! What is known of a channel as a whole: how much went through it, who offers, whose ends are
 //! gone; and what an act does to it then.
 
+use lockred_protocol::hooks::Act;
 use lockred_search::discipline::Passing;
 use lockred_search::machine::ThreadId;
-use lockred_trace::hooks::Act;
 use std::hash::{Hash, Hasher};
 
 /// One channel of the program. The program's own is run beside it; this only knows beforehand what
@@ -106,14 +106,14 @@ impl Channel {
                 Passing::Receive { number: self.received, wakes: self.wakes() }
             }
             Act::Look => Passing::Peek,
-            Act::DropSender => Passing::Depart,
+            Act::DropSender => Passing::DropSender,
             Act::Clone | Act::DropReceiver | Act::Disconnect => return None,
         })
     }
 
     /// What dropping the last receiver does.
-    pub fn abandoning(&self) -> Passing {
-        Passing::Abandon { wakes: self.wakes() }
+    pub fn dropping_receiver(&self) -> Passing {
+        Passing::DropReceiver { wakes: self.wakes() }
     }
 
     /// A thread does this to it. What becomes of the thread that had offered a message: it was
@@ -131,11 +131,11 @@ impl Channel {
                 self.received = self.received.wrapping_add(1);
                 (Some(true), true)
             }
-            Passing::Abandon { .. } | Passing::Close { .. } => {
+            Passing::DropReceiver { .. } | Passing::Close { .. } => {
                 self.receivers_gone = true;
                 (Some(false), true)
             }
-            Passing::Depart => (None, true),
+            Passing::DropSender => (None, true),
             Passing::Fail | Passing::Peek | Passing::Closed => (None, false),
         };
         self.changes += changes as u64;
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(taken, Passing::Receive { number: 0, wakes: Some(ThreadId(1)) });
         assert_eq!(channel.pass(2, taken), Some((1, true)));
         does(&mut channel, Act::Send);
-        assert_eq!(channel.pass(2, channel.abandoning()), Some((1, false)));
+        assert_eq!(channel.pass(2, channel.dropping_receiver()), Some((1, false)));
         assert_eq!(channel.passing(Act::Send, false), Some(Passing::Fail));
     }
 
@@ -222,7 +222,7 @@ mod tests {
             does(&mut channel, Act::Send);
             channel.lose_senders();
             assert!(!channel.leaves_messages());
-            channel.pass(1, channel.abandoning());
+            channel.pass(1, channel.dropping_receiver());
             assert_eq!(channel.leaves_messages(), keeps && capacity > 0);
         }
     }

@@ -2,7 +2,7 @@
 //! channel.
 //!
 //! The words are at addresses that depend on nothing but the order in which channels were made
-//! first, so that a search in another process can be told of them (`checkpoint`).
+//! first, so that a search in another process can get them (`checkpoint`).
 
 use crate::session::files::fatal;
 use std::cell::Cell;

@@ -1,37 +1,37 @@
 //! Channels that are known as a whole: an act on one is one operation of the search, and its parts
-//! are executed without anybody being told.
+//! are executed without a report.
 //!
 //! A channel is known from where it was made. The program's own code runs all the same; a
 //! [`Channel`] beside it says beforehand whether it would wait, and the thread waits before the
 //! function instead: so it never does inside, but where it hands a message over (capacity 0), and
-//! after which it goes on when the other side has come. What the function does to memory is told
-//! to nobody, because all that is written there is for the function and its like, all of which are
-//! known. Of the user's code nothing runs inside. The exceptions:
-//! - Tokens of parking are the thread's, not the channel's, and are told.
+//! after which it goes on when the other side has come. What the function does to memory is
+//! reported to nobody, because all that is written there is for the function and its like, all of
+//! which are known. Of the user's code nothing runs inside. The exceptions:
+//! - Tokens of parking are the thread's, not the channel's, and are reported.
 //! - Dropping a receiver drops messages; there only the parts of the channel ([`Class::Channel`])
 //!   are reported to nobody.
 //!
 //! Where something else turns out (a part of a channel outside of the functions that are known, as
 //! `select!` does; a wait where there should be none; an end that leaves messages behind for the
-//! other one), all channels are written out from then on, as without this module, and the search
-//! starts again. Its schedules say so ([`Schedule::WRITTEN_OUT`]).
+//! other one), all channels are explored step by step from then on, as without this module, and the
+//! search starts again. Its schedules say so ([`Schedule::STEP_BY_STEP`]).
 //!
-//! [`Schedule::WRITTEN_OUT`]: lockred_trace::schedule::Schedule::WRITTEN_OUT
+//! [`Schedule::STEP_BY_STEP`]: lockred_protocol::schedule::Schedule::STEP_BY_STEP
 
-use crate::loops::rounds;
-use crate::loops::spin::Advice;
+use crate::loops::read_only_spin::Advice;
 use crate::loops::waiting;
+use crate::loops::writing_spin;
 use crate::machine::channel::Channel;
 use crate::machine::event::{self, ChannelAct, Event};
 use crate::machine::hook::Entered;
 use crate::machine::object_ids;
 use crate::machine::operation::{ChannelOperation, Pending, load};
 use crate::machine::state::{NOTHING, Passed, State, stop};
+use lockred_protocol::hooks::{Act, Class, How};
+use lockred_protocol::message::Timed;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::ObjectId;
-use lockred_trace::hooks::{Act, Class, How};
-use lockred_trace::message::Timed;
-use lockred_trace::sites::SiteId;
 
 /// Operations and pauses inside one act, at most: after that it waits for somebody.
 const LONGEST: u32 = 1 << 16;
@@ -40,7 +40,7 @@ const LONGEST: u32 = 1 << 16;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Inside {
     /// What it does is reported to nobody.
-    Muted {
+    Modelled {
         /// The channel.
         channel: usize,
         /// The senders' end is being dropped.
@@ -51,8 +51,8 @@ pub enum Inside {
         /// The channel.
         channel: usize,
     },
-    /// Of a channel that is written out: an atomic region, or nothing.
-    WrittenOut {
+    /// Of a channel that is explored step by step: an atomic region, or nothing.
+    StepByStep {
         /// It is a region.
         region: bool,
     },
@@ -81,7 +81,7 @@ pub fn restored(state: &State) {
 
 /// The known channel in whose block an address is.
 pub fn find(state: &State, address: usize) -> Option<usize> {
-    if state.knowledge.channels_written_out {
+    if state.knowledge.channels_step_by_step {
         return None;
     }
     let (&base, channel) = state.execution.channels.range(..=address).next_back()?;
@@ -91,7 +91,7 @@ pub fn find(state: &State, address: usize) -> Option<usize> {
 /// Whether an act would not wait now.
 pub fn can_proceed(state: &State, operation: &ChannelOperation) -> bool {
     match state.execution.channels.get(&operation.channel) {
-        Some(channel) if !state.knowledge.channels_written_out => {
+        Some(channel) if !state.knowledge.channels_step_by_step => {
             channel.can_proceed(operation.act)
         }
         _ => true,
@@ -111,29 +111,29 @@ pub fn inside(state: &State) -> Option<Inside> {
 }
 
 /// Whether what the running thread does is reported to nobody.
-pub fn is_muted(state: &State) -> bool {
-    matches!(inside(state), Some(Inside::Muted { .. }))
+pub fn is_inside_modelled_call(state: &State) -> bool {
+    matches!(inside(state), Some(Inside::Modelled { .. }))
 }
 
 /// Something is done to a channel that is not known.
 pub fn write_out(state: &mut State) {
-    state.knowledge.channels_written_out = true;
+    state.knowledge.channels_step_by_step = true;
     state.knowledge.object_ids.rename();
     for thread in &mut state.execution.threads {
         for inside in &mut thread.channel.inside {
-            if !matches!(inside, Inside::WrittenOut { .. }) {
-                *inside = Inside::WrittenOut { region: false };
+            if !matches!(inside, Inside::StepByStep { .. }) {
+                *inside = Inside::StepByStep { region: false };
             }
         }
     }
 }
 
-/// Whether an atomic operation of the running thread is executed without being told. It then waits
-/// for nothing, either.
+/// Whether an atomic operation of the running thread is executed without being reported. It then
+/// waits for nothing, either.
 pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
     let class = how.class();
     match inside(state) {
-        Some(Inside::Muted { .. }) => {
+        Some(Inside::Modelled { .. }) => {
             if class.is_lock() {
                 crate::claims::locked::unseen(state, address);
             }
@@ -156,7 +156,7 @@ pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
             // A channel without room has no parts but a lock and what that guards.
             let part =
                 class.is_lock() || matches!(class, Class::Channel | Class::Plain | Class::Unused);
-            if part && !state.knowledge.channels_written_out && find(state, address).is_some() {
+            if part && !state.knowledge.channels_step_by_step && find(state, address).is_some() {
                 write_out(state);
             }
             false
@@ -172,7 +172,7 @@ fn goes_on_for_long(state: &mut State) -> bool {
 
 /// Whether a pause of the running thread is passed over.
 pub fn pauses(state: &mut State) -> bool {
-    if !is_muted(state) {
+    if !is_inside_modelled_call(state) {
         return false;
     }
     if goes_on_for_long(state) {
@@ -204,7 +204,7 @@ const TOKEN: u64 = 1;
 /// has offered a message, it first waits until this was taken or withdrawn. `passed`: how the
 /// caller takes it.
 pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
-    let Some(Inside::Muted { channel, .. }) = inside(entered) else { return false };
+    let Some(Inside::Modelled { channel, .. }) = inside(entered) else { return false };
     if load(address, 4) == TOKEN {
         return true;
     }
@@ -218,7 +218,7 @@ pub fn parks(entered: &mut Entered, address: usize, passed: Passed) -> bool {
     }
     let state = &mut **entered;
     match state.thread().channel.answered.take() {
-        Some(taken) if !state.knowledge.channels_written_out && load(address, 4) == TOKEN => {
+        Some(taken) if !state.knowledge.channels_step_by_step && load(address, 4) == TOKEN => {
             let object = object(state, channel);
             event::notify(entered, &Event::Resumed { channel, object, taken });
             true
@@ -241,7 +241,7 @@ pub fn counted(entered: &mut Entered, how: How, count: u64) {
         return;
     }
     match inside {
-        Inside::Muted { channel, drops_sender: true } => {
+        Inside::Modelled { channel, drops_sender: true } => {
             let Some(known) = entered.execution.channels.get_mut(&channel) else { return };
             known.lose_senders();
             let leaves = known.leaves_messages();
@@ -252,7 +252,7 @@ pub fn counted(entered: &mut Entered, how: How, count: u64) {
         }
         Inside::Drop { channel } => {
             let Some(known) = entered.execution.channels.get(&channel) else { return };
-            let abandons = known.abandoning();
+            let abandons = known.dropping_receiver();
             pass(entered, channel, abandons, SiteId(0));
             let left = entered.execution.channels.get(&channel);
             if left.is_some_and(Channel::leaves_messages) {
@@ -267,7 +267,7 @@ pub fn counted(entered: &mut Entered, how: How, count: u64) {
 /// running thread is inside of an act.
 pub fn freed(state: &mut State, address: usize) -> bool {
     let known = state.execution.channels.remove(&address).is_some();
-    known && !state.knowledge.channels_written_out || is_muted(state)
+    known && !state.knowledge.channels_step_by_step || is_inside_modelled_call(state)
 }
 
 /// A channel has changed.
@@ -311,7 +311,7 @@ fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> b
     let looks = matches!(passing(state, &operation), Some(Passing::Peek | Passing::Closed));
     if looks && !operation.timed {
         let word = word(state, operation.channel);
-        match state.thread().loops.spin.before_read(site, word, 8, true) {
+        match state.thread().loops.read_only_spin.before_read(site, word, 8, true) {
             Advice::Stop => {}
             Advice::Skip => return true,
             Advice::Wait => {
@@ -346,9 +346,9 @@ pub fn enter(
     timed: bool,
     site: SiteId,
 ) -> Option<Inside> {
-    let muted = Inside::Muted { channel, drops_sender: act == Act::DropSender };
+    let modelled = Inside::Modelled { channel, drops_sender: act == Act::DropSender };
     match act {
-        Act::Clone | Act::Disconnect => return Some(muted),
+        Act::Clone | Act::Disconnect => return Some(modelled),
         Act::DropReceiver => {
             entered.thread().channel.counted = false;
             return Some(Inside::Drop { channel });
@@ -366,7 +366,7 @@ pub fn enter(
     let operation = ChannelOperation { act, channel, timed };
     let repeats = arrive(entered, operation, site);
     let state = &mut **entered;
-    if state.knowledge.channels_written_out {
+    if state.knowledge.channels_step_by_step {
         return None;
     }
     let gives_up = timed && !state.execution.channels.get(&channel)?.can_proceed(act);
@@ -383,11 +383,11 @@ pub fn enter(
     if repeats {
         let object = object(state, channel);
         crate::loops::notice::pass(state, ChannelAct { channel, object, passing, site });
-        return Some(muted);
+        return Some(modelled);
     }
     pass(entered, channel, passing, site);
     if gives_up && entered.below_root {
-        rounds::timed_out(entered);
+        writing_spin::timed_out(entered);
     }
-    Some(muted)
+    Some(modelled)
 }

@@ -3,7 +3,7 @@
 
 use crate::memory::heap::Reuse;
 use crate::session::files::StatusPage;
-use lockred_trace::session::{Needs, Order, Task, Time};
+use lockred_protocol::session::{Needs, Request, Task, Time};
 
 /// What the process is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,8 +21,8 @@ pub enum Mode {
 pub struct Config {
     /// What the process is for.
     pub mode: Mode,
-    /// What the session ordered; `None` in [`Mode::Free`].
-    pub order: Option<Order>,
+    /// What the session asked for; `None` in [`Mode::Free`].
+    pub request: Option<Request>,
     /// The session's counters.
     pub status: Option<StatusPage>,
     /// When freed memory is handed out again.
@@ -46,14 +46,14 @@ pub struct Config {
 }
 
 impl Config {
-    /// As the session has ordered.
-    pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
-        let task = order.as_ref().map(|order| &order.task);
+    /// As the session has requested.
+    pub fn new(mode: Mode, request: Option<Request>, status: Option<StatusPage>) -> Self {
+        let task = request.as_ref().map(|request| &request.task);
         let needs = task.map_or(Needs::WALK, Task::needs);
-        let environment = order.as_ref().map(|order| order.environment).unwrap_or_default();
+        let environment = request.as_ref().map(|request| request.environment).unwrap_or_default();
         Self {
             mode,
-            order,
+            request,
             status,
             reuse: if environment.reuse { Reuse::AtOnce } else { Reuse::Late },
             by_transactions: needs.transactions,
@@ -69,16 +69,16 @@ impl Config {
 
     /// What the session wants done.
     pub fn task(&self) -> Option<&Task> {
-        self.order.as_ref().map(|order| &order.task)
+        self.request.as_ref().map(|request| &request.task)
     }
 
     /// Whether waits may return, and weak compare-exchanges fail, for no reason.
     pub fn spurious(&self) -> bool {
-        self.order.as_ref().is_some_and(|order| order.environment.spurious)
+        self.request.as_ref().is_some_and(|request| request.environment.spurious)
     }
 
     /// Whether the program is a test that libtest runs.
     pub fn libtest(&self) -> bool {
-        self.order.as_ref().is_some_and(|order| order.libtest)
+        self.request.as_ref().is_some_and(|request| request.libtest)
     }
 }

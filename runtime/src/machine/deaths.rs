@@ -1,19 +1,19 @@
 //! Schedules under which the process died: an execution that is about to go beyond one ends there
 //! instead.
 //!
-//! The session replays the schedule of a death in a process of its own and tells what that shows. A
+//! The session replays the schedule of a death in a process of its own and says what that shows. A
 //! search that goes on, or begins again, comes to the same point; what was a death then is an end
 //! of the execution for all threads now, as after any fatal signal, and nobody dies of it twice.
 
 use crate::machine::state::State;
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::session::encode_choice;
 use lockred_search::machine::Flow;
-use lockred_trace::schedule::Schedule;
-use lockred_trace::session::encode_choice;
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Deaths {
-    /// As the trail has them.
+    /// As the schedule log has them.
     schedules: Vec<Vec<u64>>,
     /// The schedule under way is one of them.
     reached: bool,
@@ -26,7 +26,7 @@ impl Deaths {
         Self { schedules: schedules.iter().map(words).collect(), reached: false }
     }
 
-    /// A choice was added to the trail, which now has so many. `word` gives those.
+    /// A choice was added to the schedule log, which now has so many. `word` gives those.
     pub fn on_choice(&mut self, length: usize, word: impl Fn(usize) -> u64) {
         // The last word tells most apart.
         self.reached = self.schedules.iter().any(|words| {
@@ -51,7 +51,7 @@ pub fn after_value(state: &mut State) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::schedule::Choice;
+    use lockred_protocol::schedule::Choice;
 
     #[test]
     fn only_the_whole_schedule_is_a_death() {
@@ -59,9 +59,10 @@ mod tests {
         let words: Vec<u64> = schedule.0.iter().copied().map(encode_choice).collect();
         let mut deaths = Deaths::new(&[schedule]);
         let other = [words[0], words[1] ^ 2];
-        for (trail, dies) in [(&words[..1], false), (&words[..], true), (&other[..], false)] {
-            deaths.on_choice(trail.len(), |index| trail[index]);
-            assert_eq!(deaths.take_reached(), dies, "{trail:?}");
+        for (schedule_log, dies) in [(&words[..1], false), (&words[..], true), (&other[..], false)]
+        {
+            deaths.on_choice(schedule_log.len(), |index| schedule_log[index]);
+            assert_eq!(deaths.take_reached(), dies, "{schedule_log:?}");
         }
         deaths.on_choice(2, |index| words[index]);
         deaths.on_choice(3, |index| [words[0], words[1], 0][index]);

@@ -1,10 +1,10 @@
 //! What the program's threads do, as those hear of it who look on: one event after the other, in
 //! one order.
 //!
-//! A hook executes what the program asks for, makes an [`Event`] of that, and tells it by
-//! [`notify`]; nothing else tells a monitor what the program has done. Each monitor is a module
-//! with a function `on`, which takes from an event what it wants. They hear of it in this order,
-//! and those that come later may ask what the earlier ones keep:
+//! A hook executes what the program asks for, makes an [`Event`] of that, and reports it by
+//! [`notify`]; nothing else reports to a monitor what the program has done. Each monitor is a
+//! module with a function `on`, which takes from an event what it wants. They hear of it in this
+//! order, and those that come later may ask what the earlier ones keep:
 //!
 //! | | who | why there |
 //! |---|---|---|
@@ -22,17 +22,17 @@
 //! Before the root there is nothing to explore: the first and the last alone hear of operations
 //! there.
 //!
-//! A new monitor is a module with `on`, and a line in [`tell`]. What has to be known *before*
-//! something is done (that memory is there, what is claimed of it) is no event: see
+//! A new monitor is a module with `on`, and a line in [`notify_inlined`]. What has to be known
+//! *before* something is done (that memory is there, what is claimed of it) is no event: see
 //! [`crate::monitor::memory_safety`] and [`crate::claims::bytes`].
 
 use crate::machine::hook::Entered;
 use crate::machine::operation::AtomicOperation;
 use crate::memory::arena::Region;
+use lockred_protocol::hooks::{Order, RmwOp};
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::{Access, ObjectId};
-use lockred_trace::hooks::{Order, RmwOp};
-use lockred_trace::sites::SiteId;
 
 /// What the running thread has done; memory is reported before it is accessed.
 #[derive(Clone, Copy)]
@@ -129,7 +129,7 @@ pub struct Executed<'a> {
     /// The word was written.
     pub wrote: bool,
     /// Reports show it.
-    pub told: bool,
+    pub reported: bool,
     /// A loop goes round in vain, and has read the same in this step.
     pub repeated: bool,
     /// Accesses may race.
@@ -159,7 +159,7 @@ pub struct Freed {
     /// It is a block of the heap; else what stands for a stack.
     pub block: bool,
     /// It is part of an act on a channel, whose parts nobody hears of.
-    pub muted: bool,
+    pub modelled: bool,
 }
 
 /// An act on a channel.
@@ -205,16 +205,16 @@ pub enum Futex<'a> {
     Wakes(&'a [u32]),
 }
 
-/// Tells an event to all who look on.
+/// Notifies all who look on of an event.
 #[inline(never)]
 pub fn notify(entered: &mut Entered, event: &Event<'_>) {
-    tell(entered, event);
+    notify_inlined(entered, event);
 }
 
 /// The same, made for the one kind of event that it is called with: for what programs do most
 /// (atomic operations, plain accesses, blocks).
 #[inline(always)]
-pub fn tell(entered: &mut Entered, event: &Event<'_>) {
+pub fn notify_inlined(entered: &mut Entered, event: &Event<'_>) {
     crate::monitor::holders::on(entered, event);
     if entered.below_root {
         crate::monitor::transactions::on(entered, event);

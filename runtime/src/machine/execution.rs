@@ -9,7 +9,7 @@ use crate::monitor::atomicity::Blocks;
 use crate::monitor::lock_order::Event;
 use crate::world::processors::Processors;
 use crate::world::signals::Signals;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 use std::collections::BTreeMap;
 
 /// A lock that is held, for reports.
@@ -76,7 +76,8 @@ pub struct Execution {
     pub keys: Vec<Option<Option<unsafe extern "C" fn(*mut u8)>>>,
     /// Registered by `atexit`, in order.
     pub at_exit: Vec<AtExit>,
-    /// How often any thread has done something that others may wait for ([`crate::loops::rounds`]).
+    /// How often any thread has done something that others may wait for
+    /// ([`crate::loops::writing_spin`]).
     pub progress: u64,
     /// Virtual nanoseconds since the start.
     pub clock: u64,

@@ -54,7 +54,7 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
         guard,
         fenced,
         woken,
-        loops: Loops { spin, rounds, spurious, acts },
+        loops: Loops { read_only_spin, writing_spin, spurious, acts },
         atomic,
         channel,
         condvar,
@@ -71,9 +71,9 @@ fn hash_thread(thread: &Thread, others: u64, hasher: &mut impl Hasher) {
     (stack_pointer, frame, region, parent, children, pending, arguments, site, last_site)
         .hash(hasher);
     (guard, atomic, channel, condvar, fenced, woken, stack_used, random_words).hash(hasher);
-    spin.hash(hasher);
+    read_only_spin.hash(hasher);
     (spurious, acts).hash(hasher);
-    rounds.hash(others, hasher);
+    writing_spin.hash(others, hasher);
     hash_handle(handle, hasher);
 }
 

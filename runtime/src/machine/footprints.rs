@@ -4,8 +4,8 @@
 //! overlapping accesses of different sizes meet. The queue of a futex is an object of its own.
 
 use crate::machine::operation::{Atomic, AtomicOperation, Pending};
+use lockred_protocol::hooks::{Class, RmwOp};
 use lockred_search::footprint::{Access, Footprint, ObjectId};
-use lockred_trace::hooks::{Class, RmwOp};
 
 /// The word at an address.
 pub fn word(address: usize) -> ObjectId {
@@ -30,7 +30,7 @@ pub fn touch(footprint: &mut Footprint, address: usize, size: u32, access: Acces
     }
 }
 
-/// How an atomic operation acts on its word: `old` is the value before it, `new` the value behind
+/// How an atomic operation acts on its word: `old` is the value before it, `new` the value after
 /// it, `fenced` whether its thread has executed a release fence.
 pub fn access(
     operation: &AtomicOperation,
@@ -56,7 +56,7 @@ pub fn access(
         Class::RefDec if writes && new == 1 => Access::RefDecToOne,
         Class::RefDec | Class::Countdown if writes => Access::RefDec,
         Class::Unused | Class::CondvarNotify if writes => match rmw.and_then(family) {
-            // A relaxed update may acquire, too: through a fence behind it. (Through a fence before
+            // A relaxed update may acquire, too: through a fence after it. (Through a fence before
             // it, it may release.)
             Some(family) => Access::Update {
                 family,
@@ -131,7 +131,7 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
         | Pending::Join { .. }
         | Pending::Choosing
         | Pending::Sleeping { .. }
-        | Pending::Idling
+        | Pending::Stuttering
         | Pending::Never
         | Pending::Ended => {}
     }
@@ -140,8 +140,8 @@ pub fn pending(pending: &Pending, words: impl Iterator<Item = usize>, footprint:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockred_trace::hooks::{How, Order};
-    use lockred_trace::sites::SiteId;
+    use lockred_protocol::hooks::{How, Order};
+    use lockred_protocol::sites::SiteId;
 
     fn operation(kind: Atomic, class: Class, order: Order) -> AtomicOperation {
         let how = How::of(class);

@@ -4,18 +4,18 @@
 //! A handle shares the thread's result and name with the thread, and both count their references.
 //! Whoever comes last destroys them, and by that ends the wait of a scope: so its order would be
 //! explored. The sync model says of which results nobody can tell who dropped them (`handle` in
-//! analysis/models/std.toml), and the decrement of the thread that made the handle is then told as
-//! a both mover: it becomes a part of the transaction that created the thread, unless something
+//! analysis/models/std.toml), and the decrement of the thread that made the handle is then reported
+//! as a both mover: it becomes a part of the transaction that created the thread, unless something
 //! lies between that others may see. That it is one is checked, as it is for every count: if the
-//! last decrement is not ordered after it for another reason, the search refutes that, and
-//! explores both.
+//! last decrement is not ordered after it for another reason, the search refutes that, and explores
+//! both.
 //!
 //! A thread that panics leaves a payload in its result, which may be of any type. Then, nothing is
 //! left out.
 
 use crate::machine::operation::AtomicOperation;
 use crate::machine::state::State;
-use lockred_trace::hooks::{Class, How};
+use lockred_protocol::hooks::{Class, How};
 
 /// The running thread increments or decrements a count of references: it may thereby get, or drop,
 /// its own part of a handle.

@@ -8,7 +8,7 @@ use crate::machine::libtest::Harness;
 use crate::machine::object_ids::ObjectIds;
 use crate::memory::arena::Regions;
 use crate::monitor::targets::Met;
-use lockred_trace::session::{Needs, Task};
+use lockred_protocol::session::{Needs, Task};
 
 /// See the module.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Knowledge {
     pub most_threads: u32,
     /// Channels do what they are written to do, step by step: in a search that does not know them
     /// as a whole, and once a program has turned out to do with one what is not known.
-    pub channels_written_out: bool,
+    pub channels_step_by_step: bool,
     /// A word for each channel.
     pub channel_words: ChannelWords,
     /// Schedules under which the process died before.
@@ -43,14 +43,14 @@ impl Knowledge {
     pub fn new(config: &Config) -> Self {
         // When an act on a channel as a whole would time out is not known.
         let needs = config.task().map_or(Needs::WALK, Task::needs);
-        let channels_written_out = config.orders_time || needs.channels_step_by_step;
-        let deaths = config.order.as_ref().map(|order| Deaths::new(&order.deaths));
+        let channels_step_by_step = config.orders_time || needs.channels_step_by_step;
+        let deaths = config.request.as_ref().map(|request| Deaths::new(&request.deaths));
         Self {
             object_ids: ObjectIds::default(),
             regions: Regions::default(),
             created: Vec::new(),
             most_threads: 1,
-            channels_written_out,
+            channels_step_by_step,
             channel_words: ChannelWords::default(),
             deaths: deaths.unwrap_or_default(),
             harness: Harness::default(),

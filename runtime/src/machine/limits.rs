@@ -4,13 +4,13 @@ use crate::machine::config::Mode;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, end_execution};
 use crate::monitor::native::Call;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::message::{Assumption, Unsupported};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::message::{Assumption, Unsupported};
-use lockred_trace::sites::SiteId;
 
-/// The outcome rests on this (told once a kind and detail). Before the root nothing is explored, so
-/// nothing rests on it.
+/// The outcome rests on this (reported once a kind and detail). Before the root nothing is
+/// explored, so nothing rests on it.
 pub fn assume(state: &mut State, kind: AssumptionKind, detail: &str) {
     assume_at(state, kind, detail, SiteId(0));
 }
@@ -41,7 +41,7 @@ pub fn unsupported_at(state: &mut State, what: &str, site: SiteId) -> ! {
     let stack = crate::coroutine::unwind::stack();
     if state.config.mode == Mode::Free {
         eprintln!("lockred: cannot be modelled: {what}");
-        hook::exit(state, lockred_trace::session::EXIT_INTERNAL);
+        hook::exit(state, lockred_protocol::session::EXIT_INTERNAL);
     }
     state.verdicts.unsupported = Some(Unsupported { message: what.to_owned(), site, stack });
     end_execution(state, Flow::Unsupported)

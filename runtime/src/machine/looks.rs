@@ -18,8 +18,8 @@ use crate::machine::event::{self, Event};
 use crate::machine::hook::Entered;
 use crate::machine::native::choose;
 use crate::machine::state::State;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::session::Task;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::session::Task;
 
 /// What a look at a clock takes, in nanoseconds.
 const LOOK: u64 = 1_000;
@@ -45,7 +45,7 @@ pub struct Looks {
 pub fn passes(entered: &mut Entered) -> u64 {
     let state = &mut **entered;
     let thread = state.thread();
-    let idle = thread.loops.spin.in_turn() || thread.loops.rounds.in_turn();
+    let idle = thread.loops.read_only_spin.in_turn() || thread.loops.writing_spin.in_turn();
     let soon = if idle { IDLE_LOOK } else { LOOK };
     if !decides(state) {
         return soon;
@@ -69,7 +69,8 @@ fn decides(state: &mut State) -> bool {
     let thread = state.thread();
     // Other regions, as that of a `Once`, may be those of a call that is over.
     let waits = thread.atomic.open && thread.atomic.deadline;
-    let makes_deadline = waits || thread.atomic.functions > 0 || channels::is_muted(state);
+    let makes_deadline =
+        waits || thread.atomic.functions > 0 || channels::is_inside_modelled_call(state);
     !makes_deadline && !crate::machine::libtest::is_running(state)
 }
 

@@ -10,7 +10,7 @@ use crate::monitor::lock_order::LockOrder;
 use crate::monitor::native::Calls;
 use crate::monitor::observed::Observed;
 use crate::report::record::Recorder;
-use lockred_trace::session::Task;
+use lockred_protocol::session::Task;
 
 /// See the module.
 #[derive(Debug)]
@@ -37,13 +37,13 @@ pub struct Monitors {
 }
 
 impl Monitors {
-    /// Those that the order asks for.
+    /// Those that the request asks for.
     pub fn new(config: &Config) -> Self {
         let (observes, exclusive) = match config.task() {
             Some(Task::Observe { watches, .. }) => (true, Exclusive::new(watches)),
             _ => (false, Exclusive::default()),
         };
-        let leaks = config.order.as_ref().is_some_and(|order| order.environment.leaks);
+        let leaks = config.request.as_ref().is_some_and(|request| request.environment.leaks);
         let replays = config.mode == Mode::Replay;
         Self {
             lock_order: LockOrder::default(),

@@ -1,7 +1,7 @@
 //! The native machine: [`lockred_search::machine::Machine`] over the program's coroutines.
 
-use crate::loops::rounds;
-use crate::loops::spin;
+use crate::loops::read_only_spin;
+use crate::loops::writing_spin;
 use crate::machine::channels;
 use crate::machine::config::Mode;
 use crate::machine::fingerprint::Fingerprints;
@@ -14,10 +14,10 @@ use crate::machine::timely::{self, may_give_up};
 use crate::machine::transactional::Log;
 use crate::monitor::transactions::Lent;
 use crate::report::failure::Failure;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::{Footprint, ObjectId};
 use lockred_search::machine::{Approach, Chooser, Flow, Machine, Status, Step, ThreadId};
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::sites::SiteId;
 use std::cell::RefCell;
 
 /// Steps that remain to the other threads once the process has exited.
@@ -40,7 +40,7 @@ pub fn sign(signature: &mut u64, what: u64, address: usize, site: SiteId) {
     }
 }
 
-/// How often threads other than this one have done something ([`crate::loops::rounds`]).
+/// How often threads other than this one have done something ([`crate::loops::writing_spin`]).
 fn others(state: &State, number: usize) -> u64 {
     state.execution.progress - state.execution.threads[number].progress
 }
@@ -61,10 +61,10 @@ pub fn ready(state: &State, number: usize) -> bool {
         Pending::FutexQueued { .. } => thread.woken,
         Pending::Channel(operation) => channels::can_proceed(state, &operation),
         Pending::Offering { .. } => {
-            thread.channel.answered.is_some() || state.knowledge.channels_written_out
+            thread.channel.answered.is_some() || state.knowledge.channels_step_by_step
         }
-        Pending::Spinning => thread.loops.spin.changed(),
-        Pending::Idling => thread.loops.rounds.changed(others(state, number)),
+        Pending::Spinning => thread.loops.read_only_spin.changed(),
+        Pending::Stuttering => thread.loops.writing_spin.changed(others(state, number)),
         Pending::Sleeping { .. } | Pending::Never | Pending::Ended => false,
     }
 }
@@ -75,16 +75,16 @@ pub fn may_time_out(state: &State, number: usize) -> bool {
     let sleeps = matches!(thread.pending, Pending::Sleeping { .. });
     sleeps
         || may_give_up(&thread.pending)
-            && (!thread.loops.rounds.is_idle()
-                || thread.loops.rounds.changed(others(state, number)))
+            && (!thread.loops.writing_spin.is_stuttering()
+                || thread.loops.writing_spin.changed(others(state, number)))
 }
 
 /// Turns that a thread which goes round a loop has had, if it waits for another one.
 pub fn turns(thread: &Thread) -> Option<u32> {
     match thread.pending {
-        Pending::Spinning => Some(thread.loops.spin.turns()),
-        Pending::Idling => Some(thread.loops.rounds.turns()),
-        pending if may_give_up(&pending) => Some(thread.loops.rounds.turns()),
+        Pending::Spinning => Some(thread.loops.read_only_spin.turns()),
+        Pending::Stuttering => Some(thread.loops.writing_spin.turns()),
+        pending if may_give_up(&pending) => Some(thread.loops.writing_spin.turns()),
         _ => None,
     }
 }
@@ -105,8 +105,8 @@ fn next_turn(state: &State) -> Option<usize> {
     }
     let limit = |thread: &Thread| match (state.config.mode, thread.pending) {
         (Mode::Free, _) => u32::MAX,
-        (_, Pending::Spinning) => spin::TURNS,
-        _ => rounds::TURNS,
+        (_, Pending::Spinning) => read_only_spin::FAIRNESS_TURNS,
+        _ => writing_spin::FAIRNESS_TURNS,
     };
     let candidates = threads.iter().enumerate().filter_map(|(number, thread)| {
         turns(thread).filter(|turns| *turns < limit(thread)).map(|turns| (turns, number))
@@ -114,8 +114,8 @@ fn next_turn(state: &State) -> Option<usize> {
     candidates.min().map(|(_, number)| number)
 }
 
-/// Status of a thread; see [`crate::loops::spin`] and [`crate::loops::rounds`] for what loops wait
-/// for.
+/// Status of a thread; see [`crate::loops::read_only_spin`] and [`crate::loops::writing_spin`] for
+/// what loops wait for.
 pub fn status(state: &State, number: usize) -> Status {
     let thread = &state.execution.threads[number];
     if thread.has_ended() || state.execution.cut {
@@ -126,7 +126,7 @@ pub fn status(state: &State, number: usize) -> Status {
     }
     let gives_up = may_time_out(state, number) && timely::comes_next(state, number);
     if gives_up || (turns(thread).is_some() && next_turn(state) == Some(number)) {
-        return Status::Reluctant;
+        return Status::LowPriority;
     }
     Status::Blocked { on: waits_for(state, thread.pending) }
 }
@@ -196,7 +196,7 @@ impl Machine for Native {
     type Failure = Failure;
 
     fn is_race(failure: &Failure) -> bool {
-        failure.kind == lockred_trace::codes::BugKind::DataRace
+        failure.kind == lockred_protocol::codes::BugKind::DataRace
     }
 
     fn restore_root(&mut self) {
@@ -224,7 +224,7 @@ impl Machine for Native {
             return crate::monitor::transactions::pending(state, thread.index(), touch);
         }
         let thread = &state.execution.threads[thread.index()];
-        let words = thread.loops.spin.words().map(|(address, _)| address);
+        let words = thread.loops.read_only_spin.words().map(|(address, _)| address);
         footprints::pending(&thread.pending, words, footprint);
     }
 

@@ -71,9 +71,9 @@ pub struct ObjectIds {
     words: HashMap<usize, Uses>,
     /// Per queue, by the address of the futex.
     queues: HashMap<usize, Uses>,
-    /// Some handle of a thread was told as dropped unseen.
+    /// Some handle of a thread was reported as dropped unseen.
     handles_unseen: bool,
-    /// Who drops the handle of a thread first can be told.
+    /// Others can observe who drops the handle of a thread first.
     handles_seen: bool,
     renamed: bool,
 }
@@ -141,7 +141,7 @@ const fn word(address: usize) -> usize {
 }
 
 impl ObjectIds {
-    /// The word at an address is used in this way. Whether it is told as a lock.
+    /// The word at an address is used in this way. Whether it is reported as a lock.
     pub fn use_word(&mut self, address: usize, how: Use) -> bool {
         let uses = self.words.entry(word(address)).or_default();
         let before = *uses;
@@ -150,8 +150,8 @@ impl ObjectIds {
         !uses.is_irregular()
     }
 
-    /// Whether the word at an address is told as a lock, if it is one.
-    pub fn is_told_as_lock(&self, address: usize) -> bool {
+    /// Whether the word at an address is reported as a lock, if it is one.
+    pub fn is_reported_as_lock(&self, address: usize) -> bool {
         self.words.get(&word(address)).is_none_or(|uses| !uses.is_irregular())
     }
 
@@ -173,20 +173,20 @@ impl ObjectIds {
         uses.all(&both) && !before.all(&both)
     }
 
-    /// A thread drops its handle of another thread. Whether that is told as something that nobody
-    /// sees.
+    /// A thread drops its handle of another thread. Whether that is reported as something that
+    /// nobody sees.
     pub fn drop_handle(&mut self) -> bool {
         self.handles_unseen |= !self.handles_seen;
         !self.handles_seen
     }
 
-    /// Who drops the handle of a thread first can be told.
+    /// Others can observe who drops the handle of a thread first.
     pub fn see_handles(&mut self) {
         self.renamed |= self.handles_unseen && !self.handles_seen;
         self.handles_seen = true;
     }
 
-    /// Something is told in another way from now on.
+    /// Something is reported in another way from now on.
     pub fn rename(&mut self) {
         self.renamed = true;
     }
@@ -235,7 +235,7 @@ mod tests {
             assert!(names.use_word(0x100, how));
         }
         assert!(!names.use_word(0x100, Use::Entangles));
-        assert!(names.take_renamed() && !names.is_told_as_lock(0x100));
+        assert!(names.take_renamed() && !names.is_reported_as_lock(0x100));
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_also_data_is_told_as_data() {
+    fn a_lock_that_is_also_data_is_reported_as_data() {
         let mut names = ObjectIds::default();
         assert!(names.use_word(0x100, Use::Locks));
         names.use_as_data(0x104, 1);
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn a_lock_of_somebody_else_is_refused() {
         let mut names = ObjectIds::default();
-        assert!(names.is_told_as_lock(0x100) && names.use_word(0x100, Use::Locks));
-        assert!(!names.use_word(0x100, Use::Refused) && !names.is_told_as_lock(0x102));
+        assert!(names.is_reported_as_lock(0x100) && names.use_word(0x100, Use::Locks));
+        assert!(!names.use_word(0x100, Use::Refused) && !names.is_reported_as_lock(0x102));
     }
 }

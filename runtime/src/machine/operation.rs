@@ -1,8 +1,8 @@
 //! Operations: what a thread is about to do at the boundary where it is stopped.
 
+use lockred_protocol::hooks::{Act, Class, How, Order, Test};
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::{Act, Class, How, Order, Test};
-use lockred_trace::sites::SiteId;
 
 /// What an atomic operation does to its word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -192,11 +192,11 @@ pub enum Pending {
         channel: usize,
     },
     /// It goes round a loop that only reads, or only pauses, and waits for what it read to change
-    /// ([`crate::loops::spin`]).
+    /// ([`crate::loops::read_only_spin`]).
     Spinning,
     /// It goes round a loop that does the same in every round, and waits for others to do something
-    /// ([`crate::loops::rounds`]).
-    Idling,
+    /// ([`crate::loops::writing_spin`]).
+    Stuttering,
     /// It goes no further: a condition that was assumed is false.
     Never,
     /// It will never run again.
@@ -212,7 +212,7 @@ impl Pending {
             | Self::FutexQueued { .. }
             | Self::Offering { .. }
             | Self::Spinning
-            | Self::Idling
+            | Self::Stuttering
             | Self::Never => true,
             Self::Channel(operation) => matches!(operation.act, Act::Send | Act::Receive),
             Self::Atomic(operation) => match operation.how.class() {

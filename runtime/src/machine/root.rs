@@ -62,7 +62,7 @@ pub struct Root {
 
 /// Whether no images are to be made.
 pub fn copies_all(state: &State) -> bool {
-    state.config.order.as_ref().is_some_and(|order| order.environment.without_images)
+    state.config.request.as_ref().is_some_and(|request| request.environment.without_images)
 }
 
 /// A part of the program's memory, by what is known of it.
@@ -224,12 +224,12 @@ pub fn restore(state: &mut State) {
     let since = Instant::now();
     // SAFETY: main's heap was made at start, and what was allocated since the root is nobody's any
     // more.
-    unsafe { heap::forget_behind(Region::MAIN, root.heap_end) };
+    unsafe { heap::forget_after(Region::MAIN, root.heap_end) };
     for piece in &root.pieces {
         piece.restore();
     }
     root.restore_images();
-    if state.config.order.as_ref().is_some_and(|order| order.environment.verify_restores)
+    if state.config.request.as_ref().is_some_and(|request| request.environment.verify_restores)
         && let Some(address) = root.difference()
     {
         crate::session::files::fatal(&format!(

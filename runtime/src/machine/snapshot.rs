@@ -69,7 +69,7 @@ impl Snapshot {
         for &(region, end) in &self.ends {
             // SAFETY: the heap existed when the copy was made, and what was allocated since is
             // nobody's any more.
-            unsafe { heap::forget_behind(region, end) };
+            unsafe { heap::forget_after(region, end) };
         }
         if let Some(root) = &mut state.root {
             root.restore_images();

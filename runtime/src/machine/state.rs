@@ -15,9 +15,9 @@ use crate::machine::step::StepUnderWay;
 use crate::machine::thread::Thread;
 use crate::machine::verdicts::Verdicts;
 use crate::session::files::StatusPage;
+use lockred_protocol::session::Request;
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::session::Order;
-use lockred_trace::sites::SiteId;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// See the module.
@@ -42,7 +42,7 @@ pub struct State {
     pub refuse_thread: bool,
     /// The thread whose coroutine is running; `None` while the explorer runs.
     pub running: Option<u32>,
-    /// A thread that is run only tells its stack.
+    /// A thread that is run only reports its stack.
     pub probing: bool,
     /// The explorer's stack pointer while a coroutine runs.
     pub explorer: usize,
@@ -50,8 +50,8 @@ pub struct State {
 
 impl State {
     /// The state at process start.
-    pub fn new(mode: Mode, order: Option<Order>, status: Option<StatusPage>) -> Self {
-        let config = Config::new(mode, order, status);
+    pub fn new(mode: Mode, request: Option<Request>, status: Option<StatusPage>) -> Self {
+        let config = Config::new(mode, request, status);
         Self {
             knowledge: Knowledge::new(&config),
             monitors: Monitors::new(&config),
@@ -148,7 +148,7 @@ fn switch_to_explorer(entered: &mut Entered) {
     entered.outside(|| unsafe { context::switch(save, explorer) });
 }
 
-/// Return addresses of a stopped thread's stack, and behind them those of its creation. Called by
+/// Return addresses of a stopped thread's stack, and after them those of its creation. Called by
 /// the explorer.
 pub fn stack_of(entered: &mut Entered, number: u32) -> Vec<u64> {
     let thread = &entered.execution.threads[number as usize];

@@ -9,10 +9,10 @@ use crate::machine::operation::{AtomicOperation, Pending};
 use crate::machine::state::State;
 use crate::monitor::transactions::Lent;
 use crate::report::failure::Failure;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow, ThreadId};
-use lockred_trace::sites::SiteId;
 
 /// The step that is being executed.
 #[derive(Default)]
@@ -133,8 +133,8 @@ fn pass(footprint: &mut Footprint, signature: &mut u64, passed: ChannelAct) {
     let (what, message) = match passing {
         Passing::Send { number, .. } => (400, number),
         Passing::Receive { number, .. } => (401, number),
-        Passing::Depart => (402, 0),
-        Passing::Abandon { .. } | Passing::Close { .. } => (403, 0),
+        Passing::DropSender => (402, 0),
+        Passing::DropReceiver { .. } | Passing::Close { .. } => (403, 0),
         Passing::Fail => (404, 0),
         Passing::Peek => (405, 0),
         Passing::Closed => (406, 0),

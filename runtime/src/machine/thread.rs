@@ -2,15 +2,15 @@
 //! thread.
 
 use crate::coroutine::unwind::Caller;
-use crate::loops::rounds::Rounds;
-use crate::loops::spin::Spin;
+use crate::loops::read_only_spin::ReadOnlySpin;
 use crate::loops::spurious::Spurious;
+use crate::loops::writing_spin::WritingSpin;
 use crate::machine::channels::Inside;
 use crate::machine::operation::{Await, Pending};
 use crate::machine::state::{NOTHING, Passed};
 use crate::memory::arena::Region;
 use crate::memory::heap;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 use std::ops::Range;
 
 /// A destructor registered for the end of a thread.
@@ -35,9 +35,9 @@ pub struct Start {
 #[derive(Clone, Debug, Default)]
 pub struct Loops {
     /// Detection of loops that wait and only read.
-    pub spin: Spin,
+    pub read_only_spin: ReadOnlySpin,
     /// Detection of loops that wait and write.
-    pub rounds: Rounds,
+    pub writing_spin: WritingSpin,
     /// What happened to it for no reason.
     pub spurious: Spurious,
     /// Operations of which others may know, in programs whose loops end early
@@ -154,7 +154,7 @@ pub struct Thread {
     pub condvar: CondvarUse,
     /// Pthreads and libc.
     pub handle: Handle,
-    /// Other threads have used its stack, which must be before it ends. (Who uses it behind that
+    /// Other threads have used its stack, which must be before it ends. (Who uses it after that
     /// makes a mistake that shows by itself.)
     pub stack_used: bool,
     /// Words drawn from its stream of randomness.

@@ -15,10 +15,10 @@ use crate::machine::native as machine;
 use crate::machine::operation::{ChannelOperation, Pending};
 use crate::machine::state::{State, stop};
 use crate::machine::thread::Thread;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::message::{Overtaken, Timed};
-use lockred_trace::session::Order;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::message::{Overtaken, Timed};
+use lockred_protocol::session::Request;
+use lockred_protocol::sites::SiteId;
 
 /// See the module; in nanoseconds.
 const NOISE: u64 = 500_000;
@@ -100,14 +100,14 @@ pub fn late(state: &mut State, nanoseconds: u64) {
 
 /// Whether some failures are known to show where something is overtaken, and passed over there.
 fn passes_over(state: &State) -> bool {
-    state.config.order.as_ref().is_some_and(|order| !order.passes.is_empty())
+    state.config.request.as_ref().is_some_and(|request| !request.passes.is_empty())
 }
 
 /// Whether a failure is known to show where something is overtaken, as it was in the execution
 /// under way. The same failure without that is another finding.
 pub fn is_known(state: &State, failure: &str) -> bool {
-    let known = |order: &Order| order.passes.iter().any(|key| key == failure);
-    state.execution.overtaken && state.config.order.as_ref().is_some_and(known)
+    let known = |request: &Request| request.passes.iter().any(|key| key == failure);
+    state.execution.overtaken && state.config.request.as_ref().is_some_and(known)
 }
 
 fn overtaken(state: &mut State, what: Timed, nanoseconds: u64, by: Option<usize>) {
@@ -133,7 +133,7 @@ pub fn bounds(state: &mut State) {
     }
 }
 
-/// Whether what a thread does next is to wait with a timeout, or to go on behind a sleep.
+/// Whether what a thread does next is to wait with a timeout, or to go on after a sleep.
 pub const fn may_give_up(pending: &Pending) -> bool {
     matches!(
         pending,
@@ -158,9 +158,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_told_in_the_largest_unit_that_fits() {
-        let told = [0, 1_500, 2_000, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
+    fn durations_are_reported_in_the_largest_unit_that_fits() {
+        let reported = [0, 1_500, 2_000, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
         let words = ["0 ns", "1500 ns", "2 us", "250 ms", "30 s", "24 h"];
-        assert_eq!(told.map(in_words), words);
+        assert_eq!(reported.map(in_words), words);
     }
 }

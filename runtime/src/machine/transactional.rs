@@ -18,12 +18,12 @@ use crate::memory::chunks::Chunks;
 use crate::monitor::native::{self, Call};
 use crate::monitor::transactions::{self, Lent};
 use crate::report::failure::Failure;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{Go, TransactionMonitor};
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::{Chooser, Flow, Status, Step, ThreadId};
 use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::sites::SiteId;
 use std::ptr::NonNull;
 
 /// Steps that are run again rather than copying a state (70 kB in a small test) and putting it
@@ -68,7 +68,7 @@ impl Log {
         self.checkpoints.clear();
     }
 
-    /// Forgets what is behind the first so many steps.
+    /// Forgets what is after the first so many steps.
     fn truncate(&mut self, length: usize) {
         self.steps.truncate(length);
         self.values.truncate(self.steps.last().map_or(0, |made| made.values));
@@ -129,8 +129,11 @@ impl Snapshots for Native {
         let entered = &mut hook::enter();
         self.log.truncate(length);
         self.log.go_back(entered, true);
-        let verifies =
-            entered.config.order.as_ref().is_some_and(|order| order.environment.verify_restores);
+        let verifies = entered
+            .config
+            .request
+            .as_ref()
+            .is_some_and(|request| request.environment.verify_restores);
         if verifies && !self.log.checkpoints.is_empty() && !self.log.differs {
             let mut chunks = Chunks::default();
             let copied = Whole::take(entered, &mut chunks);
@@ -248,7 +251,7 @@ impl Transactional for Native {
                 _ => {}
             }
             let operation = transactions::next(entered, number, monitor);
-            // It tells the observer of the choice, which enters.
+            // It reports to the observer of the choice, which enters.
             let go = entered.outside(|| monitor.before(&operation, status.can_run()));
             if entered.knowledge.object_ids.take_renamed() {
                 monitor.renamed();

@@ -1,7 +1,7 @@
 //! What was found so far, beside failures, which the search keeps.
 
 use crate::claims::proved::Sites;
-use lockred_trace::message::{Assumption, Unsupported, Warning};
+use lockred_protocol::message::{Assumption, Unsupported, Warning};
 
 /// See the module.
 #[derive(Debug, Default)]

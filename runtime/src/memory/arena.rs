@@ -1,6 +1,6 @@
 //! The arena: the program's heap and stacks at fixed addresses, one region a thread.
 //!
-//! A region is [`REGION_BYTES`] of address space: the heap grows up from its base (behind the
+//! A region is [`REGION_BYTES`] of address space: the heap grows up from its base (after the
 //! states of [`crate::memory::validity`]), the thread's stack down from its end, with a guard below
 //! it. Which region a thread gets depends on its path in the spawn tree alone (who created it, as
 //! its how-many-th child), so addresses depend neither on the interleaving nor on the process.
@@ -82,7 +82,7 @@ impl Regions {
         self.children.iter().map(of).collect()
     }
 
-    /// As [`Regions::hashed`] told in another process.
+    /// As [`Regions::hashed`] reported in another process.
     pub fn of_hashed(hashed: &[(u32, u32, u32)]) -> Self {
         let children: HashMap<_, _> = hashed
             .iter()
@@ -199,8 +199,8 @@ pub fn touched(address: usize, length: usize, mut visit: impl FnMut(usize, usize
     let mut resident = vec![0_u8; (address + length - first).div_ceil(PAGE)];
     let pages = resident.len() * PAGE;
     // SAFETY: the pages are mapped, and there is a byte for each.
-    let told = unsafe { libc::mincore(first as *mut _, pages, resident.as_mut_ptr()) } == 0;
-    if !told {
+    let known = unsafe { libc::mincore(first as *mut _, pages, resident.as_mut_ptr()) } == 0;
+    if !known {
         return visit(address, length);
     }
     let is_there = |page: &u8| page & 1 != 0;
@@ -316,9 +316,9 @@ mod tests {
 
     #[test]
     fn a_limit_of_the_address_space_is_named_as_what_it_is() {
-        let told = too_little(8_000_000 << 10);
-        assert!(told.contains("limited to 7812 MiB (`ulimit -v`)"), "{told}");
-        assert!(told.contains("reserves 4096 MiB"), "{told}");
+        let reported = too_little(8_000_000 << 10);
+        assert!(reported.contains("limited to 7812 MiB (`ulimit -v`)"), "{reported}");
+        assert!(reported.contains("reserves 4096 MiB"), "{reported}");
     }
 
     #[test]

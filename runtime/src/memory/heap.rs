@@ -4,7 +4,7 @@
 //! A block is a 16-byte header, its payload, and at least [`RED_ZONE`] bytes that nobody may
 //! access; which bytes are the payload's is in [`crate::memory::validity`]. Sizes of places are
 //! rounded to classes (four steps a power of two). A thread reuses only blocks that it allocated
-//! and freed itself, first in first out and only behind a quarantine: so which address an
+//! and freed itself, first in first out and only after a quarantine: so which address an
 //! allocation gets depends on the thread's own history alone, and freed addresses stay dead for a
 //! while. Blocks freed by other threads are not reused within the execution. All operations are
 //! O(1), but for the states of the payload.
@@ -18,7 +18,7 @@ use crate::memory::validity::{self, GRANULE, HEAP_BYTES, STATE_BYTES};
 
 /// Bytes that are kept dead in a class before its oldest block is handed out again.
 const QUARANTINE_BYTES: usize = 1 << 20;
-/// Bytes behind a payload that belong to nobody, at least.
+/// Bytes after a payload that belong to nobody, at least.
 const RED_ZONE: usize = 16;
 const HEADER: usize = GRANULE;
 const CLASSES: usize = 128;
@@ -26,14 +26,14 @@ const CLASSES: usize = 128;
 /// When freed memory is handed out again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reuse {
-    /// Behind the quarantine.
+    /// After the quarantine.
     #[default]
     Late,
     /// The next time that the thread which freed it asks for as much.
     AtOnce,
 }
 
-/// Head of a region's heap, behind the states: its allocator.
+/// Head of a region's heap, after the states: its allocator.
 #[repr(C)]
 struct Heap {
     /// Where fresh memory begins.
@@ -61,7 +61,7 @@ struct Header {
     freed: u32,
     /// Not 0: the block may be handed out again (over-aligned ones are not).
     reusable: u16,
-    /// The thread that allocated it, counted from 1, if others have to come behind that
+    /// The thread that allocated it, counted from 1, if others have to come after that
     /// ([`crate::monitor::births`]); else 0.
     maker: u16,
 }
@@ -121,12 +121,12 @@ pub unsafe fn used(region: Region) -> [std::ops::Range<usize>; 2] {
     [validity::states(first(region), next), heap(region) as usize..next]
 }
 
-/// What was allocated behind `end`, which was the end of the used part once, is to be put back to
+/// What was allocated after `end`, which was the end of the used part once, is to be put back to
 /// what it was then.
 ///
 /// # Safety
 /// The region's heap must have been reset once, and the blocks there not be in use any more.
-pub unsafe fn forget_behind(region: Region, end: usize) {
+pub unsafe fn forget_after(region: Region, end: usize) {
     // SAFETY: by the caller's promise.
     unsafe { validity::forget(end, (*heap(region)).next.max(end)) };
 }
@@ -234,7 +234,7 @@ pub fn near(address: usize) -> Option<Block> {
         let next = (*heap(region)).next;
         let before = validity::header_before(address.min(next - 1), first(region));
         let before = before.map(|header| described(header as *const Header));
-        let behind = validity::header_behind(address, next);
+        let behind = validity::header_after(address, next);
         let behind = behind.map(|header| described(header as *const Header));
         match (before, behind) {
             (Some(before), Some(behind)) => {
@@ -266,7 +266,7 @@ pub fn block_of(address: usize, hint: usize) -> Option<Block> {
     }
 }
 
-/// Other threads have to come behind this one's allocation of a block, which it has just got.
+/// Other threads have to come after this one's allocation of a block, which it has just got.
 pub fn set_maker(block: usize, thread: u32) {
     // SAFETY: a header of ours precedes every block.
     unsafe { (*header(block)).maker = (thread as u16).saturating_add(1) };
@@ -288,7 +288,7 @@ pub unsafe fn for_each_live(region: Region, mut visit: impl FnMut(Block)) {
     unsafe {
         let next = (*heap(region)).next;
         let mut at = first(region) - GRANULE;
-        while let Some(header) = validity::header_behind(at, next) {
+        while let Some(header) = validity::header_after(at, next) {
             let block = described(header as *const Header);
             if !block.freed {
                 visit(block);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_aligned_disjoint_and_reused_only_behind_the_quarantine() {
+    fn blocks_are_aligned_disjoint_and_reused_only_after_the_quarantine() {
         let region = region(1000);
         // SAFETY: the region is this test's.
         let allocate = |size, align| unsafe { allocate(region, size, align, Reuse::Late) }.unwrap();

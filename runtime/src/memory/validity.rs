@@ -18,7 +18,7 @@ use crate::memory::arena::{self, REGION_BYTES};
 pub const GRANULE: usize = 16;
 /// State of the sixteen bytes before a block.
 const HEADER: i8 = i8::MIN;
-/// Bytes of a region that may be its heap; its stack is behind them.
+/// Bytes of a region that may be its heap; its stack is after them.
 pub const HEAP_BYTES: usize = REGION_BYTES - arena::MAX_STACK_BYTES - arena::GUARD_BYTES;
 /// Bytes at the beginning of a region that hold the states.
 pub const STATE_BYTES: usize = HEAP_BYTES / GRANULE;
@@ -145,7 +145,7 @@ pub unsafe fn header_before(address: usize, from: usize) -> Option<usize> {
 ///
 /// # Safety
 /// The region is mapped.
-pub unsafe fn header_behind(address: usize, to: usize) -> Option<usize> {
+pub unsafe fn header_after(address: usize, to: usize) -> Option<usize> {
     let mut at = address / GRANULE * GRANULE + GRANULE;
     while at < to {
         // SAFETY: by the caller's promise.

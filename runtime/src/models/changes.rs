@@ -11,7 +11,7 @@ use crate::world::file_times as clocks;
 use crate::world::undo::{self, Identity, Kept, Stamps, Undo, push};
 use crate::world::{descriptors, shared};
 use libc::{c_char, c_int};
-use lockred_trace::codes::AssumptionKind;
+use lockred_protocol::codes::AssumptionKind;
 use std::ffi::{CStr, OsStr};
 use std::fs;
 use std::io;

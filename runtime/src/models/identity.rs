@@ -65,28 +65,28 @@ pub fn system_call(number: i64) -> Option<i64> {
 /// getpid.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_getpid() -> i32 {
-    numbers::told(PROCESS).unwrap_or_else(kernels)
+    numbers::shown(PROCESS).unwrap_or_else(kernels)
 }
 
 /// getppid.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_getppid() -> i32 {
     // SAFETY: only asks.
-    numbers::told(PARENT).unwrap_or_else(|| unsafe { libc::getppid() })
+    numbers::shown(PARENT).unwrap_or_else(|| unsafe { libc::getppid() })
 }
 
 /// getpgrp.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_getpgrp() -> i32 {
     // SAFETY: only asks.
-    numbers::told(PROCESS).unwrap_or_else(|| unsafe { libc::getpgrp() })
+    numbers::shown(PROCESS).unwrap_or_else(|| unsafe { libc::getpgrp() })
 }
 
 /// gettid.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_gettid() -> i32 {
     let number = process_id();
-    numbers::told(number).unwrap_or(number)
+    numbers::shown(number).unwrap_or(number)
 }
 
 /// dlsym: of the functions that Rust programs look for in this way, `getrandom` is found, as
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn __lr_libc_dlsym(
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_isatty(fd: c_int) -> c_int {
     match hook::enter_if_ready() {
-        Some(state) if state.config.order.is_some() => {
+        Some(state) if state.config.request.is_some() => {
             crate::machine::state::set_errno(libc::ENOTTY);
             0
         }

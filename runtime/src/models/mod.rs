@@ -1,5 +1,5 @@
 //! Models of libc functions that need no scheduling: the real function is called, and the machine
-//! is told what it reads and writes of the program's memory and of the world.
+//! reports what it reads and writes of the program's memory and of the world.
 
 mod changes;
 pub mod descriptors;

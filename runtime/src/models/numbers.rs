@@ -2,10 +2,10 @@
 //! learns the same, until it asks the kernel for something in which the kernel's own show (a child,
 //! `/proc`, a call that takes a number).
 //!
-//! From then on they are the kernel's. A process that has told made-up ones before ends, and the
+//! From then on they are the kernel's. A process that has given made-up ones before ends, and the
 //! session starts it again with the kernel's from the start: nothing else agrees with what other
-//! programs are told. So that such a process leaves nothing behind, above the root what outlives a
-//! process (a file that it makes) is one of these calls, too.
+//! programs are given. So that such a process leaves nothing behind, above the root what
+//! outlives a process (a file that it makes) is one of these calls, too.
 
 use crate::hooks::host;
 use crate::machine::config::Mode;
@@ -15,7 +15,7 @@ use crate::session::files as session;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A made-up number was given.
-static TOLD: AtomicBool = AtomicBool::new(false);
+static GIVEN: AtomicBool = AtomicBool::new(false);
 /// The kernel's numbers have shown.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
@@ -83,16 +83,16 @@ pub fn are_kernels() -> bool {
 
 /// The same.
 pub fn are_kernels_in(state: &State) -> bool {
-    let ordered = || state.config.order.as_ref().is_some_and(|order| order.environment.numbers);
-    SHOWN.load(Ordering::Relaxed) || state.config.mode == Mode::Free || ordered()
+    let asked = || state.config.request.as_ref().is_some_and(|request| request.environment.numbers);
+    SHOWN.load(Ordering::Relaxed) || state.config.mode == Mode::Free || asked()
 }
 
 /// The program learns a number: this one, unless it learns the kernel's.
-pub fn told(made_up: i32) -> Option<i32> {
+pub fn shown(made_up: i32) -> Option<i32> {
     if are_kernels() {
         return None;
     }
-    TOLD.store(true, Ordering::Relaxed);
+    GIVEN.store(true, Ordering::Relaxed);
     Some(made_up)
 }
 
@@ -101,7 +101,7 @@ pub fn show() {
     if are_kernels() {
         return;
     }
-    if TOLD.load(Ordering::Relaxed) {
+    if GIVEN.load(Ordering::Relaxed) {
         session::start_again();
     }
     SHOWN.store(true, Ordering::Relaxed);

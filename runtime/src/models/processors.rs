@@ -68,7 +68,7 @@ fn set(thread: u32, size: usize, set: *const c_void) -> c_int {
 }
 
 /// -1 with an error, or 0.
-fn told(error: c_int) -> c_int {
+fn errno_result(error: c_int) -> c_int {
     if error == 0 {
         return 0;
     }
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn __lr_libc_sched_getaffinity(
     size: usize,
     out: *mut c_void,
 ) -> c_int {
-    told(named(process).map_or(libc::ESRCH, |thread| get(thread, size, out)))
+    errno_result(named(process).map_or(libc::ESRCH, |thread| get(thread, size, out)))
 }
 
 /// sched_setaffinity.
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn __lr_libc_sched_setaffinity(
     size: usize,
     wanted: *const c_void,
 ) -> c_int {
-    told(named(process).map_or(libc::ESRCH, |thread| set(thread, size, wanted)))
+    errno_result(named(process).map_or(libc::ESRCH, |thread| set(thread, size, wanted)))
 }
 
 /// The running thread, if that is the one which a handle names.
@@ -187,20 +187,20 @@ pub fn system_call(number: i64, a: usize, b: usize, c: usize) -> Option<i64> {
     }
 }
 
-/// See [`lockred_trace::hooks`]: what `rdtscp` and `rdpid` give.
+/// See [`lockred_protocol::hooks`]: what `rdtscp` and `rdpid` give.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_processor() -> u64 {
     current().into()
 }
 
-/// See [`lockred_trace::hooks`]: what the processor counts, at a rate of one in a nanosecond of
+/// See [`lockred_protocol::hooks`]: what the processor counts, at a rate of one in a nanosecond of
 /// virtual time.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_time_stamp() -> u64 {
     super::usage::nanoseconds()
 }
 
-/// See [`lockred_trace::hooks`]: what `rdrand` and `rdseed` give.
+/// See [`lockred_protocol::hooks`]: what `rdrand` and `rdseed` give.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_random_number() -> u64 {
     let mut word = 0_u64;
@@ -214,7 +214,7 @@ pub extern "C" fn __lr_random_number() -> u64 {
 const NAMES: [(u32, u32, u32); 4] =
     [(1, 1, 0xff00_0000), (0xb, 3, u32::MAX), (0x1f, 3, u32::MAX), (0x8000_001e, 0, u32::MAX)];
 
-/// See [`lockred_trace::hooks`]: what `cpuid` gives in a register, without what names the
+/// See [`lockred_protocol::hooks`]: what `cpuid` gives in a register, without what names the
 /// processor.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_cpuid(leaf: u32, register: u32, value: u32) -> u32 {

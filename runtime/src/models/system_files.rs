@@ -3,7 +3,7 @@
 use super::numbers;
 use crate::hooks::host;
 use crate::world::shared;
-use lockred_trace::codes::AssumptionKind;
+use lockred_protocol::codes::AssumptionKind;
 use std::ffi::{CStr, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

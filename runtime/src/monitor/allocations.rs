@@ -1,12 +1,12 @@
-//! Where blocks were allocated and freed, and by whom: for reports, and for telling leaks by where
+//! Where blocks were allocated and freed, and by whom: for reports, and for grouping leaks by where
 //! they come from.
 
 use crate::machine::event::Freed;
 use crate::machine::execution::Held;
 use crate::machine::state::State;
 use crate::report::failure::place;
-use lockred_trace::message::{Place, Role};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::{Place, Role};
+use lockred_protocol::sites::SiteId;
 use std::collections::HashMap;
 
 /// Blocks from before the root of which the allocation is remembered: a stack is walked for each.
@@ -47,7 +47,7 @@ impl Allocations {
         self.since_root.get(&block).or_else(|| self.before_root.get(&block))
     }
 
-    /// The allocation of a block, if that was behind the root.
+    /// The allocation of a block, if that was after the root.
     pub fn allocated_since_root(&self, block: usize) -> Option<&Event> {
         self.since_root.get(&block)?.allocated.as_ref()
     }

@@ -2,11 +2,11 @@
 //!
 //! An execution is made of transactions: a block as a whole, and every other access by itself. Of
 //! two accesses that do not commute, the transaction of the earlier one comes before that of the
-//! later one, as do those of one thread. A circle says that no order of whole transactions gives
+//! later one, as do those of one thread. A cycle says that no order of whole transactions gives
 //! the same result: what Velodrome does (Flanagan, Freund and Yi, PLDI 2008), which reports all of
 //! these executions and no others. As one execution of each class is explored, that is an answer
 //! for all of them. (Lipton's movers would have to be shown for each operation: a second atomic
-//! operation that nobody minds, or a second critical section, would be told.) Locks and other
+//! operation that nobody minds, or a second critical section, would be reported.) Locks and other
 //! primitives order nothing here, as which of two critical sections comes first matters only for
 //! the data. What a thread does that is created in a block belongs to that.
 
@@ -16,12 +16,12 @@ use crate::machine::execution::Execution;
 use crate::machine::hook;
 use crate::machine::state::State;
 use crate::report::failure::place;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::hooks::How;
+use lockred_protocol::message::{Place, Role, Warning};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::hooks::How;
-use lockred_trace::message::{Place, Role, Warning};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of one access that are looked at: others are copies of large memory, whose first bytes
@@ -63,15 +63,15 @@ pub struct Blocks {
     last: BTreeMap<u32, usize>,
     /// By byte: the last access of each thread and kind.
     bytes: BTreeMap<usize, Vec<(u32, Access, usize, Act)>>,
-    /// Circles.
-    found: Vec<Circle>,
+    /// Cycles.
+    found: Vec<Cycle>,
 }
 
 /// A block that is not atomic.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Circle {
+struct Cycle {
     block: Name,
-    /// What the block did, what others did behind that and before what comes, and what the block
+    /// What the block did, what others did after that and before what comes, and what the block
     /// does then.
     acts: Vec<Act>,
 }
@@ -79,7 +79,7 @@ struct Circle {
 /// What was found in all executions.
 #[derive(Default, Debug)]
 pub struct Atomicity {
-    circles: Vec<(Circle, Schedule)>,
+    cycles: Vec<(Cycle, Schedule)>,
 }
 
 /// Blocks are judged: in a search over executions, and in replays of what it found.
@@ -87,7 +87,7 @@ fn judges(state: &State) -> bool {
     state.config.mode != Mode::Free && state.running.is_some() && !state.config.by_states
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_block_begin(text: usize, length: usize) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -99,7 +99,7 @@ pub extern "C" fn __lr_block_begin(text: usize, length: usize) {
     state.execution.blocks.begin(thread, name);
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_block_end() {
     let _leftovers = crate::coroutine::scrub::Leftovers;
@@ -166,19 +166,19 @@ fn acts(
 /// The execution has come to its end, and counts.
 pub fn judge(state: &mut State) {
     let Execution { blocks, .. } = &mut state.execution;
-    for circle in std::mem::take(&mut blocks.found) {
-        let known = |(known, _): &(Circle, _)| known.block == circle.block;
-        if !state.monitors.atomicity.circles.iter().any(known)
-            && let Some(schedule) = crate::machine::trail::schedule_so_far(state)
+    for cycle in std::mem::take(&mut blocks.found) {
+        let known = |(known, _): &(Cycle, _)| known.block == cycle.block;
+        if !state.monitors.atomicity.cycles.iter().any(known)
+            && let Some(schedule) = crate::machine::schedule_log::schedule_so_far(state)
         {
-            state.monitors.atomicity.circles.push((circle, schedule));
+            state.monitors.atomicity.cycles.push((cycle, schedule));
         }
     }
 }
 
-/// Adds what was found, but for blocks of which another process has told that searched before.
-pub fn tell(found: &Atomicity, warnings: &mut Vec<Warning>) {
-    // Behind the name, it says who comes in between, which is another thread each time.
+/// Adds what was found, but for blocks that another process has reported that searched before.
+pub fn report(found: &Atomicity, warnings: &mut Vec<Warning>) {
+    // After the name, it says who comes in between, which is another thread each time.
     let block = |warning: &Warning| warning.message.split('`').nth(1).map(str::to_owned);
     for warning in found.warnings() {
         let same = |known: &Warning| known.kind == warning.kind && block(known) == block(&warning);
@@ -191,7 +191,7 @@ pub fn tell(found: &Atomicity, warnings: &mut Vec<Warning>) {
 impl Atomicity {
     /// What was found, a warning a block.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.circles.iter().map(|(circle, schedule)| circle.warning(schedule)).collect()
+        self.cycles.iter().map(|(cycle, schedule)| cycle.warning(schedule)).collect()
     }
 }
 
@@ -273,7 +273,7 @@ impl Blocks {
         }
     }
 
-    /// A way from one transaction to another, as the transactions on it behind the first.
+    /// A way from one transaction to another, as the transactions on it after the first.
     fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
         let mut came: BTreeMap<usize, usize> = BTreeMap::new();
         let mut open = std::collections::VecDeque::from([from]);
@@ -317,11 +317,11 @@ impl Blocks {
         }
         acts.push(act.clone());
         acts.dedup();
-        self.found.push(Circle { block, acts });
+        self.found.push(Cycle { block, acts });
     }
 }
 
-impl Circle {
+impl Cycle {
     fn warning(&self, schedule: &Schedule) -> Warning {
         let name = String::from_utf8_lossy(self.block);
         let own = self.acts.last().map_or(0, |act| act.thread);
@@ -381,12 +381,12 @@ mod tests {
         if blocks.inside.is_empty() {
             assert!(blocks.nodes.is_empty() && blocks.bytes.is_empty(), "it is forgotten");
         }
-        let threads = |circle: &Circle| circle.acts.iter().map(|act| act.thread).collect();
+        let threads = |cycle: &Cycle| cycle.acts.iter().map(|act| act.thread).collect();
         blocks.found.iter().map(threads).collect()
     }
 
     #[test]
-    fn who_comes_in_between_is_told() {
+    fn who_comes_in_between_is_reported() {
         assert_eq!(found("b1 r1x w2x w1x e1"), [[1, 2, 1]]);
         assert_eq!(found("b1 r1x b2 r2x w2x e2 w1x e1"), [[1, 2, 1]]);
         assert_eq!(found("b1 w1x r2x w2y r1y e1"), [[1, 2, 2, 1]]);
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_as_well_have_come_before_or_behind_is_fine() {
+    fn what_could_as_well_have_come_before_or_after_is_fine() {
         for story in [
             "b1 w1x w1y e1 r2x r2y",
             "b1 r1x r2x r1x e1",

@@ -1,16 +1,16 @@
-//! Allocation is an access: whoever uses a block has to come behind the thread that allocated it.
+//! Allocation is an access: whoever uses a block has to come after the thread that allocated it.
 //!
 //! A thread that was given the address of a block by something that orders nothing may find there
 //! what was in the memory before, whatever the allocating thread (or `calloc`) has written. So
 //! allocation conflicts with every use of the block by other threads, its deallocation included, as
-//! a write to the whole of it. For that a block is told of as one object, by the first word of its
+//! a write to the whole of it. For that a block is reported as one object, by the first word of its
 //! header, which no program has: allocation [creates](lockred_search::footprint::Access::Create)
 //! it, and what other threads do to the block uses it. That is one access for each allocation,
 //! whatever its size, and none for what a thread does to its own blocks.
 //!
 //! Blocks that were allocated before the root, or while nobody could race, are before everything:
 //! their headers say so. A use that races with what the allocating thread did to the same bytes
-//! behind that is told as that race alone.
+//! after that is reported as that race alone.
 
 use crate::detect::{AccessInfo, AccessKind, By, Race};
 use crate::machine::state::State;
@@ -18,7 +18,7 @@ use crate::memory::arena::{self, REGION_BYTES, Region};
 use crate::memory::heap::{self, Block, Reuse};
 use crate::memory::validity;
 
-/// Where the search is told that allocations are: they have no place in the program.
+/// Where allocations are, as reported to the search: they have no place in the program.
 pub const SITE: u64 = 1 << 32;
 
 /// Pages of which it is remembered in which block they were looked at last.
@@ -61,8 +61,8 @@ fn is_from_before_root(state: &State, address: usize) -> bool {
     state.root.as_ref().is_some_and(|root| (Region::MAIN.base()..root.heap_end).contains(&address))
 }
 
-/// The running thread has accessed memory, or frees it; `raced`: with what the race detector has
-/// told it to race. Answers a race with the allocation of the block.
+/// The running thread has accessed memory, or frees it; `raced`: the thread that it races with,
+/// as the race detector reported. Answers a race with the allocation of the block.
 #[inline]
 pub fn used(state: &mut State, access: AccessInfo, raced: Option<u32>) -> Option<Race> {
     let address = access.addr;

@@ -4,7 +4,7 @@
 //!
 //! A thread that accesses the memory has to satisfy the predicate then. That is worth something
 //! only if the predicate is valid: no two threads satisfy it at a time, and a step of one thread
-//! does not make it false for another. The memory is named by the order, in words that mean the
+//! does not make it false for another. The memory is named by the request, in words that mean the
 //! same in all executions; a value is looked at from the first such access on, whenever a thread
 //! accesses something or stops. All that has changed since the last look was then done by the
 //! thread that runs. Hooks are off meanwhile.
@@ -12,9 +12,9 @@
 use crate::machine::event::{Event, Freed};
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::State;
-use lockred_trace::message::{Broken, BrokenRule, Memory};
-use lockred_trace::session::Watch;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::message::{Broken, BrokenRule, Memory};
+use lockred_protocol::session::Watch;
+use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// As the crate `lockred` has it (`runtime/annotations/src/exclusive.rs`).
@@ -67,7 +67,7 @@ pub fn on(state: &mut State, event: &Event<'_>) {
     }
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_me() -> u64 {
     let Some(entered) = &mut hook::enter_if_ready() else { return 0 };
@@ -147,7 +147,7 @@ fn who(entered: &mut Entered, watch: (u64, usize)) -> BTreeSet<u32> {
 fn holds(entered: &mut Entered, (predicate, value): (u64, usize), thread: u32) -> bool {
     entered.monitors.exclusive.asked = Some(thread);
     crate::monitor::races::pause(true);
-    // SAFETY: the order names a predicate of the executable, and its value lives: the field is
+    // SAFETY: the request names a predicate of the executable, and its value lives: the field is
     // about to be accessed, or was and is not freed.
     let holds = entered.outside(|| unsafe {
         let predicate = &*(predicate as *const Predicate);

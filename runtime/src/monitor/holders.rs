@@ -5,7 +5,7 @@ use crate::machine::execution::Held;
 use crate::machine::operation::AtomicOperation;
 use crate::machine::state::State;
 use crate::monitor::lock_order;
-use lockred_trace::hooks::Class;
+use lockred_protocol::hooks::Class;
 
 /// See [`crate::machine::event`].
 #[inline(always)]

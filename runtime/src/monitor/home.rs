@@ -6,7 +6,7 @@ use crate::coroutine::unwind::{self, Frame};
 use crate::machine::state::State;
 use crate::memory::heap;
 use crate::memory::validity;
-use lockred_trace::message::Home;
+use lockred_protocol::message::Home;
 use std::collections::HashMap;
 
 /// Of an address; `stopped`: by thread, the frames of those that are. `None` where it lies in

@@ -3,8 +3,8 @@
 //! As LeakSanitizer has it: whatever looks like the address of a block, or of something inside of
 //! one, points to it. Looked through are the program's globals, the blocks from before the root,
 //! the stacks of threads that have not ended, what is kept for threads and for the process's end,
-//! and from there on all blocks that are found. Of what is not found, blocks are told to which no
-//! other such block points; of those that point to each other in a circle, the first.
+//! and from there on all blocks that are found. Of what is not found, blocks are reported to which
+//! no other such block points; of those that point to each other in a cycle, the first.
 
 use crate::machine::config::Mode;
 use crate::machine::execution::{AtExit, Execution};
@@ -13,18 +13,18 @@ use crate::machine::state::State;
 use crate::memory::heap::Block;
 use crate::monitor::allocations::Allocations;
 use crate::monitor::pointer_graph::Heap;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Home, Warning};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{Home, Warning};
+use lockred_protocol::sites::SiteId;
 
 /// The execution is over: warns of leaks, each place of an allocation once, if that is wanted.
 /// O(bytes in use, times the logarithm of the number of blocks).
 pub fn judge(state: &mut State) {
-    let order = state.config.order.as_ref();
-    let wanted = order.is_some_and(|order| {
-        order.environment.leaks && {
+    let request = state.config.request.as_ref();
+    let wanted = request.is_some_and(|request| {
+        request.environment.leaks && {
             // What libtest leaves behind is not the test's.
-            !order.libtest || state.knowledge.harness == Harness::LeftOut
+            !request.libtest || state.knowledge.harness == Harness::LeftOut
         }
     });
     let execution = &state.execution;
@@ -52,8 +52,9 @@ pub fn judge(state: &mut State) {
         }
     }
     for place in places {
-        let told = |known: &Warning| known.kind == WarningKind::Leak && known.stack == place.stack;
-        if !state.verdicts.warnings.iter().any(told) {
+        let reported =
+            |known: &Warning| known.kind == WarningKind::Leak && known.stack == place.stack;
+        if !state.verdicts.warnings.iter().any(reported) {
             state.verdicts.warnings.push(place.warning());
         }
     }

@@ -1,9 +1,9 @@
-//! The order in which locks are acquired under each other, and circles in it that are no deadlock
+//! The order in which locks are acquired under each other, and cycles in it that are no deadlock
 //! of the interleavings that were run.
 //!
 //! An *edge* is an acquisition that waits, by a thread that holds another lock (Havelund's GoodLock
-//! graph, SPIN 2000). A circle of edges by different threads is told if no lock is held at two of
-//! them (a gate, which keeps them apart), each lock is wanted or held exclusively somewhere, and
+//! graph, SPIN 2000). A cycle of edges by different threads is reported if no lock is held at two
+//! of them (a gate, which keeps them apart), each lock is wanted or held exclusively somewhere, and
 //! creating and joining threads leaves every two of them unordered. All edges are of one execution,
 //! in which addresses mean locks; its schedule is replayed for the stacks. What orders the edges
 //! otherwise (a message, a flag) is what the warning is about: it may not always.
@@ -11,16 +11,16 @@
 use crate::machine::execution::{Execution, Held};
 use crate::machine::state::State;
 use crate::report::failure::place;
-use lockred_trace::codes::WarningKind;
-use lockred_trace::message::{Place, Role, Warning};
-use lockred_trace::schedule::Schedule;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::WarningKind;
+use lockred_protocol::message::{Place, Role, Warning};
+use lockred_protocol::schedule::Schedule;
+use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeSet, HashSet};
 
-/// Edges of one execution that are looked at: circles are looked for among all of them.
+/// Edges of one execution that are looked at: cycles are looked for among all of them.
 const MOST_EDGES: usize = 64;
 
-/// Threads in a circle, at most.
+/// Threads in a cycle, at most.
 const LONGEST: usize = 4;
 
 /// A lock at one place of the program.
@@ -66,18 +66,18 @@ pub enum Event {
     Nests(Edge),
 }
 
-/// Circles that were found.
+/// Cycles that were found.
 #[derive(Debug, Default)]
 pub struct LockOrder {
     /// Edges of executions that were looked at, by their places.
     seen: HashSet<Vec<(u32, Taken, Taken)>>,
-    circles: Vec<Circle>,
+    cycles: Vec<Cycle>,
 }
 
-/// A circle, and how to come to it.
+/// A cycle, and how to come to it.
 #[derive(Debug)]
-struct Circle {
-    /// Tells it from others: where its locks are acquired.
+struct Cycle {
+    /// Distinguishes it from others: where its locks are acquired.
     places: Vec<(SiteId, SiteId)>,
     edges: Vec<Edge>,
     schedule: Schedule,
@@ -129,7 +129,7 @@ pub fn acquires(
     }
 }
 
-/// The execution is over: looks for circles.
+/// The execution is over: looks for cycles.
 pub fn judge(state: &mut State) {
     let edges: Vec<(usize, &Edge)> = edges(&state.execution.events).take(MOST_EDGES).collect();
     if edges.len() < 2 {
@@ -139,26 +139,26 @@ pub fn judge(state: &mut State) {
     if !state.monitors.lock_order.seen.insert(seen) {
         return;
     }
-    for circle in circles(&state.execution.events, &edges) {
+    for cycle in cycles(&state.execution.events, &edges) {
         let mut places: Vec<(SiteId, SiteId)> =
-            circle.iter().map(|edge| (edge.holds.site, edge.acquires.site)).collect();
+            cycle.iter().map(|edge| (edge.holds.site, edge.acquires.site)).collect();
         places.sort_unstable_by_key(|(holds, acquires)| (holds.0, acquires.0));
-        if state.monitors.lock_order.circles.iter().all(|known| known.places != places)
-            && let Some(schedule) = crate::machine::trail::schedule_so_far(state)
+        if state.monitors.lock_order.cycles.iter().all(|known| known.places != places)
+            && let Some(schedule) = crate::machine::schedule_log::schedule_so_far(state)
         {
-            state.monitors.lock_order.circles.push(Circle { places, edges: circle, schedule });
+            state.monitors.lock_order.cycles.push(Cycle { places, edges: cycle, schedule });
         }
     }
 }
 
-/// The search is over, and has found no deadlock: its circles as warnings.
+/// The search is over, and has found no deadlock: its cycles as warnings.
 pub fn warnings(state: &State, complete: bool) -> Vec<Warning> {
     let nesting = &state.monitors.lock_order;
-    let circles = nesting.circles.iter();
-    circles.map(|circle| warning(circle, complete)).collect()
+    let cycles = nesting.cycles.iter();
+    cycles.map(|cycle| warning(cycle, complete)).collect()
 }
 
-fn warning(Circle { edges: circle, schedule, .. }: &Circle, complete: bool) -> Warning {
+fn warning(Cycle { edges: cycle, schedule, .. }: &Cycle, complete: bool) -> Warning {
     let ends = if complete { "no interleaving deadlocks" } else { "no deadlock was found" };
     let mut locks: Vec<usize> = Vec::new();
     let mut place = |role: Role, thread: u32, taken: Taken, stack: &[u64]| {
@@ -170,7 +170,7 @@ fn warning(Circle { edges: circle, schedule, .. }: &Circle, complete: bool) -> W
         let object = Some(object as u32);
         Place { stack: stack.to_vec(), object, ..place(role, thread, taken.site) }
     };
-    let both = circle.iter().flat_map(|edge| {
+    let both = cycle.iter().flat_map(|edge| {
         let [holds, acquires] = &edge.stacks;
         [
             place(Role::Holds, edge.thread, edge.holds, holds),
@@ -207,11 +207,11 @@ fn edges(events: &[Event]) -> impl Iterator<Item = (usize, &Edge)> {
     })
 }
 
-/// The circles that may come about, each once.
-fn circles(events: &[Event], edges: &[(usize, &Edge)]) -> Vec<Vec<Edge>> {
+/// The cycles that may come about, each once.
+fn cycles(events: &[Event], edges: &[(usize, &Edge)]) -> Vec<Vec<Edge>> {
     let mut found = Vec::new();
     for (first, edge) in edges.iter().enumerate() {
-        // A circle is found from its first edge on.
+        // A cycle is found from its first edge on.
         extend(events, &edges[first..], &mut vec![*edge], &mut found);
     }
     found
@@ -256,7 +256,7 @@ fn ordered(events: &[Event], earlier: usize, later: usize) -> bool {
         Event::Nests(edge) => edge.thread,
         _ => unreachable!("only edges are compared"),
     };
-    // Threads all of whose further events come behind the earlier edge.
+    // Threads all of whose further events come after the earlier edge.
     let mut behind = HashSet::from([thread(earlier)]);
     for event in &events[earlier..later] {
         match *event {
@@ -287,15 +287,15 @@ mod tests {
         })
     }
 
-    /// The threads of the circles.
+    /// The threads of the cycles.
     fn found(events: &[Event]) -> Vec<Vec<u32>> {
         let edges: Vec<_> = edges(events).collect();
-        let circles = circles(events, &edges);
-        circles.iter().map(|circle| circle.iter().map(|edge| edge.thread).collect()).collect()
+        let cycles = cycles(events, &edges);
+        cycles.iter().map(|cycle| cycle.iter().map(|edge| edge.thread).collect()).collect()
     }
 
     #[test]
-    fn two_and_three_threads_in_a_circle() {
+    fn two_and_three_threads_in_a_cycle() {
         assert_eq!(found(&[nests(0, 1, 2), nests(1, 2, 1)]), [[0, 1]]);
         assert_eq!(found(&[nests(0, 1, 2), nests(1, 2, 3), nests(2, 3, 1)]), [[0, 1, 2]]);
         assert_eq!(found(&[nests(0, 1, 2), nests(0, 1, 2), nests(1, 2, 1)]), [[0, 1]], "once");
@@ -327,15 +327,15 @@ mod tests {
             other => other,
         };
         let (one, other) = (nests(0, 1, 2), nests(1, 2, 1));
-        let circles = |one_holds, other_wants| {
+        let cycles = |one_holds, other_wants| {
             found(&[
                 shared(one.clone(), one_holds, false),
                 shared(other.clone(), false, other_wants),
             ])
             .len()
         };
-        assert_eq!(circles(true, true), 0);
-        assert_eq!((circles(true, false), circles(false, true)), (1, 1));
+        assert_eq!(cycles(true, true), 0);
+        assert_eq!((cycles(true, false), cycles(false, true)), (1, 1));
     }
 
     #[test]

@@ -17,10 +17,10 @@ use crate::monitor::allocations;
 use crate::monitor::races::watching;
 use crate::report::failure::{Failure, place};
 use crate::report::race_report::bytes;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Place, Role};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Place, Role};
-use lockred_trace::sites::SiteId;
 
 /// The running thread is about to access memory. Constant time for up to sixteen bytes, then
 /// O(bytes / 16).
@@ -88,7 +88,7 @@ const fn whole_stack(region: Region) -> usize {
 fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
     // What is part of an act on a channel is reported to nobody, and ordered by what the channel
     // promises.
-    if watching() && !crate::machine::channels::is_muted(entered) {
+    if watching() && !crate::machine::channels::is_inside_modelled_call(entered) {
         let address = whole_stack(region);
         event::notify(entered, &Event::Plain(Plain { address, size: 8, site, writes: false }));
     }
@@ -96,8 +96,9 @@ fn uses_stack(entered: &mut Entered, region: Region, site: SiteId) {
 
 /// The running thread's stack is gone.
 pub fn leaves_stack(entered: &mut Entered, region: Region) {
-    let (address, muted) = (whole_stack(region), crate::machine::channels::is_muted(entered));
-    event::notify(entered, &Event::Freed(Freed { address, size: 8, block: false, muted }));
+    let (address, modelled) =
+        (whole_stack(region), crate::machine::channels::is_inside_modelled_call(entered));
+    event::notify(entered, &Event::Freed(Freed { address, size: 8, block: false, modelled }));
 }
 
 /// What an access does, in words.
@@ -122,9 +123,9 @@ fn seen_from(block: Block, address: usize, size: usize) -> String {
     } else if address < end {
         "across the end of".to_owned()
     } else if address == end {
-        "right behind".to_owned()
+        "right after".to_owned()
     } else {
-        format!("{} behind", bytes(address - end))
+        format!("{} after", bytes(address - end))
     };
     let freed = if block.freed { " that was freed" } else { "" };
     format!("{position} a block of {}{freed}", bytes(block.size))
@@ -164,7 +165,7 @@ fn bad_access(state: &mut State, kind: AccessKind, address: usize, size: usize, 
 
 /// Whether an earlier deallocation of this memory is not ordered before what the running thread
 /// does. Known only while recording, from the race detector; the execution is over, so that it may
-/// be told of an access that is never made.
+/// be reported at an access that is never made.
 fn is_unordered(state: &mut State, address: usize, size: usize) -> bool {
     let thread = state.thread_number();
     let Some(detector) =
@@ -248,8 +249,8 @@ pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
     places
 }
 
-/// Ends the execution: the failure is told with the locks that the running thread holds, and the
-/// life of the block.
+/// Ends the execution: the failure is reported with the locks that the running thread holds, and
+/// the life of the block.
 fn end(state: &mut State, mut failure: Failure, block: Option<Block>) -> ! {
     let number = state.thread_number();
     let held = allocations::held_by(state, number);

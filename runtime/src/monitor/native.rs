@@ -3,7 +3,7 @@
 
 use crate::machine::hook;
 use crate::machine::state::State;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::sites::SiteId;
 
 /// Calls of one step that are kept.
 const KEPT: usize = 64;
@@ -72,7 +72,7 @@ pub fn called(state: &mut State, external: u32, site: SiteId) {
     state.monitors.native.called(Call { external, site, result: None });
 }
 
-/// See [`lockred_trace::hooks`].
+/// See [`lockred_protocol::hooks`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_native_result(result: u64) {
     hook::with(|state| state.monitors.native.returned(result));

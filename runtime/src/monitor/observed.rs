@@ -4,10 +4,10 @@
 //! That is done in a process of its own, so that no search is slower for it. An access does not
 //! count, as it needs no lock, if creating and joining threads orders it with those of all other
 //! threads; if it comes before them in every execution and its thread has allocated the block; or
-//! if it comes behind them in every execution and its thread frees the block, or has created all
+//! if it comes after them in every execution and its thread frees the block, or has created all
 //! the others (which the end of a scope tells in its own way). Eraser's states of a location
 //! (Savage and others, TOCS 1997) are the example; here locks are kept by place, so that the one
-//! place that does without can be told.
+//! place that does without can be reported.
 
 use crate::coroutine::unwind::Frame;
 use crate::machine::event::{Event, Executed, Plain};
@@ -15,9 +15,9 @@ use crate::machine::execution::Execution;
 use crate::machine::hook::Entered;
 use crate::machine::state::State;
 use crate::monitor::home;
+use lockred_protocol::message::{AccessSeen, Home, LockSeen, Memory, Observation};
+use lockred_protocol::sites::SiteId;
 use lockred_search::Counts;
-use lockred_trace::message::{AccessSeen, Home, LockSeen, Memory, Observation};
-use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -65,7 +65,7 @@ enum Turn {
     Ordered,
     /// Before all of them, by who has allocated the memory.
     First,
-    /// Behind all of them, by who ends its life, or has created their threads.
+    /// After all of them, by who ends its life, or has created their threads.
     Last,
     /// It has to be ordered with them.
     Between,
@@ -153,7 +153,7 @@ fn looks_on(entered: &mut Entered, event: &Event<'_>) {
             accessed(entered, (address, size), site, writes, false);
         }
         Event::Atomic(Executed { operation, wrote, watched: true, .. })
-            if !operation.how.has(lockred_trace::hooks::How::PRIMITIVE) =>
+            if !operation.how.has(lockred_protocol::hooks::How::PRIMITIVE) =>
         {
             let memory = (operation.address, operation.size as usize);
             accessed(entered, memory, operation.site, wrote, true);

@@ -7,10 +7,10 @@ use crate::machine::operation::{Atomic, AtomicOperation};
 use crate::machine::state::State;
 use crate::memory::heap::Reuse;
 use crate::monitor::births;
-use crate::report::moments::Spot;
+use crate::report::captures::Spot;
 use crate::report::race_report::report;
-use lockred_trace::hooks::How;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::hooks::How;
+use lockred_protocol::sites::SiteId;
 
 /// Plain hooks are called only while this is not 0: below the root.
 #[unsafe(no_mangle)]
@@ -90,7 +90,7 @@ fn stack_id(state: &mut State, site: SiteId) -> StackId {
 /// The same, while recording.
 #[inline(never)]
 fn recorded_stack_id(state: &mut State, site: SiteId) -> StackId {
-    if state.thread().loops.spin.in_turn() {
+    if state.thread().loops.read_only_spin.in_turn() {
         return last_stack_id(state);
     }
     let thread = state.thread_number();
@@ -98,12 +98,12 @@ fn recorded_stack_id(state: &mut State, site: SiteId) -> StackId {
     let spot = Spot { thread, site, pointer: crate::coroutine::context::stack_pointer() };
     let events = state.monitors.detector.as_ref().map_or(0, Detector::events);
     let held = state.execution.held.iter().filter(|held| held.thread == thread);
-    StackId(recorder.moments.keep(spot, (recorder.steps.len(), events), held))
+    StackId(recorder.captures.keep(spot, (recorder.steps.len(), events), held))
 }
 
 /// The stack id that was given last.
 fn last_stack_id(state: &State) -> StackId {
-    StackId(state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.moments.last()))
+    StackId(state.monitors.recorder.as_ref().map_or(0, |recorder| recorder.captures.last()))
 }
 
 /// An access was compared with what was done to the same bytes before; what is left is whether its
@@ -179,10 +179,10 @@ fn plain(state: &mut State, thread: u32, Plain { address, size, site, writes }: 
 
 /// An atomic operation was executed.
 fn atomic(state: &mut State, thread: u32, done: &Executed<'_>) {
-    let Executed { operation, access, wrote, told, .. } = *done;
+    let Executed { operation, access, wrote, reported, .. } = *done;
     let (mut race, mut stack) = (None, StackId(0));
     if state.monitors.detector.is_some() {
-        stack = if told { stack_id(state, operation.site) } else { last_stack_id(state) };
+        stack = if reported { stack_id(state, operation.site) } else { last_stack_id(state) };
     }
     let by = By { thread, site: operation.site, stack };
     let (address, size) = (operation.address, operation.size as usize);
@@ -229,15 +229,15 @@ fn allocated(state: &mut State, address: usize, size: usize) {
             detector.allocated(address, size)
         });
     }
-    if !crate::machine::channels::is_muted(state) {
+    if !crate::machine::channels::is_inside_modelled_call(state) {
         let stack = stack_id(state, SiteId(0));
         births::begins(state, By { thread, site: SiteId(0), stack }, address);
     }
 }
 
 /// Memory is about to end.
-fn freed(state: &mut State, Freed { address, size, muted, .. }: Freed) {
-    let (false, true, Some(thread)) = (muted, watching(), state.running) else { return };
+fn freed(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
+    let (false, true, Some(thread)) = (modelled, watching(), state.running) else { return };
     let by = By { thread, site: SiteId(0), stack: stack_id(state, SiteId(0)) };
     let mut race = None;
     if let Some(detector) = &mut state.monitors.detector {

@@ -1,10 +1,10 @@
-//! Where threads stand to the circles of locks that walks are to close
+//! Where threads stand to the cycles of locks that walks are to close
 //! ([`lockred_search::targeted`]).
 //!
-//! A circle is known by the operations that acquire its locks, and a lock that a thread holds by
+//! A cycle is known by the operations that acquire its locks, and a lock that a thread holds by
 //! the operation that has acquired it. All mutexes of a program may be acquired by one operation,
 //! in a function that is not inlined. So it is learned from walk to walk which locks, by their
-//! addresses, are acquired under each other there: those that are known to close no circle are none
+//! addresses, are acquired under each other there: those that are known to close no cycle are none
 //! of the target's places. What was not seen before is one. (Addresses differ from walk to walk at
 //! worst, and threads are paused in vain then.)
 
@@ -12,13 +12,13 @@ use crate::machine::execution::Held;
 use crate::machine::operation::Pending;
 use crate::machine::state::State;
 use crate::monitor::lock_order::Event;
+use lockred_protocol::hooks::Class;
+use lockred_protocol::session::{Target, Task};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::{Approach, ThreadId};
-use lockred_trace::hooks::Class;
-use lockred_trace::session::{Target, Task};
-use lockred_trace::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pairs of locks that are kept: circles are looked for among them.
+/// Pairs of locks that are kept: cycles are looked for among them.
 const MOST: usize = 1_000;
 
 /// What walks have met.
@@ -26,7 +26,7 @@ const MOST: usize = 1_000;
 pub struct Met {
     /// By address of a lock: those that were acquired under it.
     under: BTreeMap<usize, BTreeSet<usize>>,
-    /// The pairs of these that are part of circles.
+    /// The pairs of these that are part of cycles.
     closing: BTreeSet<(usize, usize)>,
 }
 
@@ -65,7 +65,7 @@ impl Met {
     }
 }
 
-/// The targets of the order.
+/// The targets of the request.
 fn targets(state: &State) -> &[Target] {
     match state.config.task() {
         Some(Task::Walk { targets, .. }) => targets,
@@ -73,7 +73,7 @@ fn targets(state: &State) -> &[Target] {
     }
 }
 
-/// How near a thread's next operation is to a target of the order.
+/// How near a thread's next operation is to a target of the request.
 pub fn approach(state: &State, thread: ThreadId, target: u32) -> Approach {
     let Pending::Atomic(operation) = state.execution.threads[thread.index()].pending else {
         return Approach::Away;
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_part_of_a_circle_closes_one() {
+    fn only_what_is_part_of_a_cycle_closes_one() {
         let mut met = Met::default();
         met.add([(1, 2), (2, 3), (3, 4)].into_iter());
         assert!(met.closing.is_empty() && met.knows((1, 2)) && !met.knows((2, 1)));

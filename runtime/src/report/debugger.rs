@@ -8,23 +8,23 @@
 use crate::machine::state::State;
 use std::ffi::{CString, c_char};
 
-/// What a debugger is told of a thread: eight bytes each, read as an array of words.
+/// What a debugger gets of a thread: eight bytes each, read as an array of words.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Told {
+pub struct Reported {
     /// Its saved stack pointer.
     stack_pointer: u64,
     /// 0: suspended; 1: running; 2: it has ended.
     state: u64,
     /// Its name, or nothing, ended by 0.
     name: *const c_char,
-    /// Return addresses, innermost first, where it is suspended; 0 behind the last.
+    /// Return addresses, innermost first, where it is suspended; 0 after the last.
     frames: *const u64,
 }
 
 /// The threads at the last [`bug`]; a null pointer and 0 before it.
 #[unsafe(no_mangle)]
-pub static mut __lr_gdb_threads: *const Told = std::ptr::null();
+pub static mut __lr_gdb_threads: *const Reported = std::ptr::null();
 
 /// How many there are.
 #[unsafe(no_mangle)]
@@ -35,7 +35,7 @@ pub static mut __lr_gdb_count: u64 = 0;
 /// the explorer's.
 pub fn bug(state: &State) {
     let text = crate::memory::program::text();
-    let told = (0..).zip(&state.execution.threads).map(|(number, thread)| {
+    let reported = (0..).zip(&state.execution.threads).map(|(number, thread)| {
         let is = match state.running {
             _ if thread.has_ended() => 2,
             Some(running) if running == number => 1,
@@ -45,18 +45,18 @@ pub fn bug(state: &State) {
         let stack = thread.stopped.iter().filter(|frame| text.contains(&(**frame as usize)));
         let mut frames: Vec<u64> = stack.filter(|_| is == 0).copied().collect();
         frames.push(0);
-        Told {
+        Reported {
             stack_pointer: thread.stack_pointer as u64,
             state: is,
             name: name.into_raw(),
             frames: frames.leak().as_ptr(),
         }
     });
-    let told: Vec<Told> = told.collect();
+    let reported: Vec<Reported> = reported.collect();
     // SAFETY: one OS thread, and nobody else writes them. What they point to lives for ever.
     unsafe {
-        __lr_gdb_count = told.len() as u64;
-        __lr_gdb_threads = told.leak().as_ptr();
+        __lr_gdb_count = reported.len() as u64;
+        __lr_gdb_threads = reported.leak().as_ptr();
     }
     __lr_bug();
 }

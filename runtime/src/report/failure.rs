@@ -1,8 +1,8 @@
 //! Failures: bugs as the search sees them, small while exploring and complete while recording.
 
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Bug, Place, Role};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Bug, Place, Role};
+use lockred_protocol::sites::SiteId;
 
 /// A bug.
 #[derive(Clone, Debug)]

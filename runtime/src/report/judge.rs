@@ -5,10 +5,10 @@ use crate::machine::hook::Entered;
 use crate::machine::native as machine;
 use crate::machine::state::State;
 use crate::report::failure::{Failure, place};
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::message::{Place, Role, Warning};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::message::{Place, Role, Warning};
-use lockred_trace::sites::SiteId;
 
 /// libtest's exit status when the test failed.
 const TEST_FAILED: i32 = 101;
@@ -64,7 +64,7 @@ fn judge_exit(state: &State, exit: Exit) -> Option<Failure> {
     };
     let mut place = place(Role::Died, exit.thread, SiteId(0));
     if let Some(recorder) = &state.monitors.recorder {
-        let exits = |step: &&lockred_trace::message::Step| {
+        let exits = |step: &&lockred_protocol::message::Step| {
             step.thread == exit.thread && step.operation.starts_with("exit")
         };
         if let Some(step) = recorder.steps.iter().position(|step| exits(&step)) {
@@ -75,7 +75,7 @@ fn judge_exit(state: &State, exit: Exit) -> Option<Failure> {
     Some(Failure::new(BugKind::Exit, message, &exit.status.to_string()).at(place))
 }
 
-/// How the panic of a scope begins that tells of a panic of one of its threads.
+/// How the panic of a scope begins that reports a panic of one of its threads.
 const SCOPE_TELLS: &str = "a scoped thread panicked";
 
 /// Whether the panic only follows from another one: of a thread that was joined, or that held a
@@ -114,10 +114,10 @@ fn panic(panics: &[Panic]) -> Failure {
     failure
 }
 
-/// Tells a warning once, with the stack of a thread.
+/// Reports a warning once, with the stack of a thread.
 fn warn(entered: &mut Entered, kind: WarningKind, message: String, site: SiteId, thread: u32) {
-    let told = |known: &Warning| known.kind == kind && known.message == message;
-    if !entered.verdicts.warnings.iter().any(told) {
+    let reported = |known: &Warning| known.kind == kind && known.message == message;
+    if !entered.verdicts.warnings.iter().any(reported) {
         let stack = crate::machine::state::stack_of(entered, thread);
         entered.verdicts.warnings.push(Warning {
             kind,
@@ -143,7 +143,7 @@ fn warn_stuck(entered: &mut Entered) {
     }
 }
 
-/// Threads that panicked, and nobody joined them, nor told of it in their place: one warning for
+/// Threads that panicked, and nobody joined them, nor reported it in their place: one warning for
 /// those of a place.
 fn warn_panicked(entered: &mut Entered) {
     for (location, thread, number) in unjoined(entered) {
@@ -152,18 +152,19 @@ fn warn_panicked(entered: &mut Entered) {
             1 => format!("thread {thread} {at} it"),
             _ => format!("thread {thread} and {} more {at} them", number - 1),
         };
-        let known =
-            |told: &Warning| told.kind == WarningKind::ThreadPanicked && told.message.contains(&at);
-        match entered.verdicts.warnings.iter_mut().find(|told| known(told)) {
+        let known = |reported: &Warning| {
+            reported.kind == WarningKind::ThreadPanicked && reported.message.contains(&at)
+        };
+        match entered.verdicts.warnings.iter_mut().find(|reported| known(reported)) {
             // Where most of them did in one execution.
-            Some(told) if panicked(&told.message) < number => told.message = message,
+            Some(reported) if panicked(&reported.message) < number => reported.message = message,
             Some(_) => {}
             None => warn(entered, WarningKind::ThreadPanicked, message, SiteId(0), thread),
         }
     }
 }
 
-/// Places of panics that nobody was told of, each with the first thread and how many they are.
+/// Places of panics that nobody learnt of, each with the first thread and how many they are.
 fn unjoined(state: &State) -> Vec<(String, u32, usize)> {
     let panics = &state.execution.panics;
     let mut places: Vec<(String, u32, usize)> = Vec::new();
@@ -210,17 +211,20 @@ mod tests {
     }
 
     #[test]
-    fn the_mistake_is_told_and_not_what_follows_from_it() {
+    fn the_mistake_is_reported_and_not_what_follows_from_it() {
         let poisoned = "called `Result::unwrap()` on an `Err` value: PoisonError { .. }";
         let joined = "called `Result::unwrap()` on an `Err` value: Any { .. }";
         let mistake = "called `Option::unwrap()` on a `None` value";
-        let told = |panics: &[Panic]| panic(panics).message;
-        assert_eq!(told(&[panicked(1, mistake), panicked(0, poisoned)]), mistake);
+        let reported = |panics: &[Panic]| panic(panics).message;
+        assert_eq!(reported(&[panicked(1, mistake), panicked(0, poisoned)]), mistake);
         let three = [panicked(2, mistake), panicked(1, poisoned), panicked(0, joined)];
-        assert_eq!(told(&three), mistake);
-        assert_eq!(told(&[panicked(1, "handled"), panicked(0, mistake)]), mistake);
-        assert_eq!(told(&[panicked(0, poisoned)]), poisoned);
+        assert_eq!(reported(&three), mistake);
+        assert_eq!(reported(&[panicked(1, "handled"), panicked(0, mistake)]), mistake);
+        assert_eq!(reported(&[panicked(0, poisoned)]), poisoned);
         // A scope passes on that its own function has panicked, too.
-        assert_eq!(told(&[panicked(0, mistake), panicked(1, poisoned), panicked(0, "")]), mistake);
+        assert_eq!(
+            reported(&[panicked(0, mistake), panicked(1, poisoned), panicked(0, "")]),
+            mistake
+        );
     }
 }

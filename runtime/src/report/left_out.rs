@@ -2,11 +2,11 @@
 
 use crate::machine::operation::Pending;
 use crate::machine::state::State;
-use lockred_trace::codes::AssumptionKind;
-use lockred_trace::message::Assumption;
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::AssumptionKind;
+use lockred_protocol::message::Assumption;
+use lockred_protocol::sites::SiteId;
 
-/// Whether the execution, which is at its end, is to be left out. Tells what was assumed then.
+/// Whether the execution, which is at its end, is to be left out. Reports what was assumed then.
 pub fn leaves_out(state: &mut State) -> bool {
     let never = |thread: &&crate::machine::thread::Thread| thread.pending == Pending::Never;
     let texts: Vec<[u64; 2]> = state
@@ -34,7 +34,9 @@ pub fn leaves_out(state: &mut State) -> bool {
 /// reported.
 pub fn judge(state: &mut State) {
     let kind = AssumptionKind::AssumedConditions;
-    if !state.verdicts.kept && state.verdicts.assumptions.iter().any(|told| told.kind == kind) {
+    if !state.verdicts.kept
+        && state.verdicts.assumptions.iter().any(|reported| reported.kind == kind)
+    {
         let detail = "no execution is left, so nothing was checked".to_owned();
         state.verdicts.assumptions.push(Assumption { kind, detail, site: SiteId(0) });
     }

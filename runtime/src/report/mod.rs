@@ -1,10 +1,10 @@
 //! What is reported of executions: the record, and what is wrong with them.
 
+pub mod captures;
 pub mod debugger;
 pub mod failure;
 pub mod judge;
 pub mod left_out;
-pub mod moments;
 pub mod objects;
 pub mod race_report;
 pub mod record;

@@ -4,11 +4,11 @@ use crate::machine::event::{ChannelAct, Event, Executed, Futex};
 use crate::machine::operation::Atomic;
 use crate::machine::state::State;
 use crate::report::record;
+use lockred_protocol::hooks::{Class, RmwOp};
+use lockred_protocol::message::Step;
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::{Class, RmwOp};
-use lockred_trace::message::Step;
-use lockred_trace::sites::SiteId;
 
 /// How a step is called in which a thread begins to wait for a futex.
 pub const WAITS: &str = "waits";
@@ -54,9 +54,9 @@ fn record_event(state: &mut State, event: &Event<'_>) {
     let of = |address: usize, kind: &'static str| Some((address, kind));
     let (operation, object, site) = match *event {
         Event::Atomic(done) => {
-            let Executed { operation, told, .. } = done;
+            let Executed { operation, reported, .. } = done;
             let is_of_signals = operation.address == state.execution.signals.word;
-            if !told || is_of_signals || !state.below_root {
+            if !reported || is_of_signals || !state.below_root {
                 return;
             }
             (words(&done), of(operation.address, kind(operation.how.class())), operation.site)
@@ -154,8 +154,8 @@ fn words_of_passing(passing: Passing) -> String {
         Passing::Send { number, capacity: 0 } => format!("offers message {number}"),
         Passing::Send { number, .. } => format!("send message {number}"),
         Passing::Receive { number, .. } => format!("receive message {number}"),
-        Passing::Depart => "drop a sender".to_owned(),
-        Passing::Abandon { .. } | Passing::Close { .. } => "drop the last receiver".to_owned(),
+        Passing::DropSender => "drop a sender".to_owned(),
+        Passing::DropReceiver { .. } | Passing::Close { .. } => "drop the last receiver".to_owned(),
         Passing::Fail => "send: no receiver is left".to_owned(),
         Passing::Peek => "nothing to receive, or no room".to_owned(),
         Passing::Closed => "receive: no sender is left".to_owned(),

@@ -4,12 +4,12 @@ use crate::detect::{AccessInfo, AccessKind, Race};
 use crate::machine::execution::Held;
 use crate::machine::state::State;
 use crate::monitor::births;
+use crate::report::captures::Capture;
 use crate::report::failure::{Failure, place};
-use crate::report::moments::Moment;
 use crate::report::objects;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Place, Role, Stronger};
 use lockred_search::transactional::Racer;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Place, Role, Stronger};
 
 /// A race is a failure of the step under way.
 pub fn report(state: &mut State, race: &Race) {
@@ -90,7 +90,7 @@ const fn kind_name(kind: AccessKind) -> &'static str {
 fn access_place(state: &mut State, access: &AccessInfo) -> Place {
     let mut place = place(access.kind.role(), access.thread, access.site);
     if let Some(recorder) = &state.monitors.recorder {
-        let Moment { stack, step, .. } = recorder.moments.of(access.stack.0);
+        let Capture { stack, step, .. } = recorder.captures.of(access.stack.0);
         place.stack = stack;
         place.step = Some(step);
         let size = Some(access.size as u64);
@@ -106,13 +106,13 @@ fn causes(state: &mut State, race: &Race) -> Vec<Place> {
     else {
         return Vec::new();
     };
-    let earlier = recorder.moments.of(race.earlier.stack.0);
-    let later = recorder.moments.of(race.later.stack.0);
+    let earlier = recorder.captures.of(race.earlier.stack.0);
+    let later = recorder.captures.of(race.later.stack.0);
     // What was held at a free is reported with that.
     let later = if race.later.kind == AccessKind::Free { Vec::new() } else { later.held };
     let held: Vec<Held> = earlier.held.into_iter().chain(later).collect();
     let too_weak = detector.too_weak(race, earlier.events).into_iter().map(|weak| {
-        let Moment { stack, step, .. } = recorder.moments.of(weak.by.stack.0);
+        let Capture { stack, step, .. } = recorder.captures.of(weak.by.stack.0);
         let fails = recorder.steps.get(step).is_some_and(objects::failed_exchange);
         Place {
             stack,

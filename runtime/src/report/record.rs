@@ -2,16 +2,16 @@
 
 use crate::coroutine::unwind::Frame;
 use crate::machine::state::State;
-use crate::report::moments::Moments;
+use crate::report::captures::Captures;
+use lockred_protocol::message::{Home, Object, Output, Overtaken, Step};
+use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use lockred_trace::message::{Home, Object, Output, Overtaken, Step};
-use lockred_trace::sites::SiteId;
 use std::collections::HashMap;
 
 /// Bytes of output that are kept.
 const OUTPUT_BYTES: usize = 1 << 20;
 
-/// Operations that are recorded behind a bug, at most: then the execution ends.
+/// Operations that are recorded after a bug, at most: then the execution ends.
 pub const BEHIND: usize = 2000;
 
 /// See the module. Emptied at every restore.
@@ -27,8 +27,8 @@ pub struct Recorder {
     /// Output in order.
     pub output: Vec<Output>,
     output_bytes: usize,
-    /// Of accesses that a race may be told of.
-    pub moments: Moments,
+    /// Of accesses that may be part of a race.
+    pub captures: Captures,
     /// By thread: the frames of its stack where it was last stopped.
     pub frames: HashMap<u32, Vec<Frame>>,
     /// Operations in the step under way since something failed in it.

@@ -10,10 +10,10 @@ use crate::monitor::pointer_graph::Heap;
 use crate::report::failure::{Failure, place};
 use crate::report::objects;
 use crate::report::record;
-use lockred_trace::codes::BugKind;
-use lockred_trace::hooks::Act;
-use lockred_trace::message::{Place, Role, Step};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::hooks::Act;
+use lockred_protocol::message::{Place, Role, Step};
+use lockred_protocol::sites::SiteId;
 
 /// A lock of std's whose waiters wait on the word beside its own: as far away as that.
 const NEIGHBOUR: usize = 4;
@@ -93,7 +93,7 @@ fn object(pending: Pending) -> (&'static str, Option<usize>) {
         Pending::Channel(operation) => ("channel", Some(operation.channel)),
         Pending::Offering { channel } => ("channel", Some(channel)),
         Pending::Join { .. } => ("thread", None),
-        Pending::Spinning | Pending::Idling => ("loop", None),
+        Pending::Spinning | Pending::Stuttering => ("loop", None),
         _ => ("", None),
     }
 }
@@ -157,9 +157,9 @@ fn listed(threads: &[u32]) -> String {
     }
 }
 
-/// Threads that wait for each other in a circle, the lowest number first. Who waits for several is
+/// Threads that wait for each other in a cycle, the lowest number first. Who waits for several is
 /// taken to wait for the first.
-fn circle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
+fn cycle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
     let next = |thread: u32| {
         let (_, on) = waits.iter().find(|(waiter, _)| *waiter == thread)?;
         match on {
@@ -175,11 +175,11 @@ fn circle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
         let mut path = vec![start];
         while let Some(thread) = next(path[path.len() - 1]) {
             if let Some(index) = path.iter().position(|&before| before == thread) {
-                let mut circle = path.split_off(index);
-                let lowest = circle.iter().enumerate().min_by_key(|&(_, thread)| thread);
+                let mut cycle = path.split_off(index);
+                let lowest = cycle.iter().enumerate().min_by_key(|&(_, thread)| thread);
                 let lowest = lowest.map_or(0, |(index, _)| index);
-                circle.rotate_left(lowest);
-                return Some(circle);
+                cycle.rotate_left(lowest);
+                return Some(cycle);
             }
             path.push(thread);
         }
@@ -189,12 +189,12 @@ fn circle(waits: &[(u32, On)]) -> Option<Vec<u32>> {
 
 /// What keeps threads waiting, in one line.
 fn deadlock(waits: &[(u32, On)], has_ended: impl Fn(u32) -> bool) -> String {
-    match circle(waits).as_deref() {
+    match cycle(waits).as_deref() {
         Some([one]) => return format!("thread {one} waits for a lock that it holds itself"),
         Some([one, other]) => {
             return format!("thread {one} and thread {other} wait for each other");
         }
-        Some(all) => return format!("{} wait for each other in a circle", listed(all)),
+        Some(all) => return format!("{} wait for each other in a cycle", listed(all)),
         None => {}
     }
     // Those that wait for others of them are stuck because these are.
@@ -271,12 +271,12 @@ fn notified(state: &State, number: u32, on: &On) -> Option<Place> {
     let On::Notification(address) = *on else { return None };
     let recorder = state.monitors.recorder.as_ref()?;
     let (step, role) = notification(&recorder.steps, number, recorder.number(address)?)?;
-    let told = &recorder.steps[step];
+    let reported = &recorder.steps[step];
     Some(Place {
-        stack: told.stack.clone(),
-        object: told.object,
+        stack: reported.stack.clone(),
+        object: reported.object,
         step: Some(step),
-        ..place(role, told.thread, told.site)
+        ..place(role, reported.thread, reported.site)
     })
 }
 
@@ -333,23 +333,23 @@ fn other_end(state: &State, number: u32) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(waits: &[(u32, On)]) -> String {
+    fn reported(waits: &[(u32, On)]) -> String {
         deadlock(waits, |thread| thread == 9)
     }
 
     #[test]
-    fn circles_are_told() {
+    fn cycles_are_reported() {
         assert_eq!(
-            told(&[(0, On::Lock(vec![1])), (1, On::Lock(vec![0]))]),
+            reported(&[(0, On::Lock(vec![1])), (1, On::Lock(vec![0]))]),
             "thread 0 and thread 1 wait for each other"
         );
         assert_eq!(
-            told(&[(0, On::End(1)), (1, On::Lock(vec![1]))]),
+            reported(&[(0, On::End(1)), (1, On::Lock(vec![1]))]),
             "thread 1 waits for a lock that it holds itself"
         );
         // Two readers, of which one wants to write.
         assert_eq!(
-            told(&[(1, On::Lock(vec![2, 1])), (2, On::Message)]),
+            reported(&[(1, On::Lock(vec![2, 1])), (2, On::Message)]),
             "thread 1 waits for a lock that it holds itself"
         );
         let three = [
@@ -358,29 +358,32 @@ mod tests {
             (2, On::Lock(vec![1])),
             (3, On::Lock(vec![2])),
         ];
-        assert_eq!(told(&three), "thread 1, thread 3 and thread 2 wait for each other in a circle");
+        assert_eq!(
+            reported(&three),
+            "thread 1, thread 3 and thread 2 wait for each other in a cycle"
+        );
     }
 
     #[test]
-    fn without_a_circle_the_one_that_the_others_wait_for_is_told() {
+    fn without_a_cycle_the_one_that_the_others_wait_for_is_reported() {
         assert_eq!(
-            told(&[(0, On::End(1)), (1, On::Notification(8))]),
+            reported(&[(0, On::End(1)), (1, On::Notification(8))]),
             "thread 1 waits for a notification that never comes"
         );
         assert_eq!(
-            told(&[(0, On::Message), (1, On::Lock(vec![0]))]),
+            reported(&[(0, On::Message), (1, On::Lock(vec![0]))]),
             "thread 0 waits for a message that nobody is left to send"
         );
         assert_eq!(
-            told(&[(0, On::Lock(vec![9]))]),
+            reported(&[(0, On::Lock(vec![9]))]),
             "thread 0 waits for a lock that thread 9 left locked"
         );
         assert_eq!(
-            told(&[(0, On::Others), (2, On::Notification(8))]),
+            reported(&[(0, On::Others), (2, On::Notification(8))]),
             "thread 2 waits for a notification that never comes"
         );
-        assert_eq!(told(&[(0, On::Token), (1, On::Token)]), "2 threads wait for ever");
-        assert_eq!(told(&[(0, On::Other)]), "thread 0 waits for ever");
+        assert_eq!(reported(&[(0, On::Token), (1, On::Token)]), "2 threads wait for ever");
+        assert_eq!(reported(&[(0, On::Other)]), "thread 0 waits for ever");
     }
 
     #[test]

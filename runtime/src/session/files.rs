@@ -1,13 +1,13 @@
-//! The session's files: the order is read, the status page is mapped, answers are appended.
+//! The session's files: the request is read, the status page is mapped, responses are appended.
 
-use lockred_trace::lock_order::LockOrder;
-use lockred_trace::message::Message;
-use lockred_trace::session::{
-    self, DEATH_FRAMES, ENV, EXIT_AGAIN, EXIT_ANSWERED, EXIT_INTERNAL, MESSAGE_FILE, ORDER_FILE,
-    Order, Phase, STATUS_BYTES, STATUS_DEATH, STATUS_FILE, STATUS_TRAIL, StatusWord,
-    TRAIL_CAPACITY,
+use lockred_protocol::lock_order::LockOrder;
+use lockred_protocol::message::Message;
+use lockred_protocol::session::{
+    self, DEATH_FRAMES, ENV, EXIT_AGAIN, EXIT_INTERNAL, EXIT_RESPONDED, MESSAGE_FILE, Phase,
+    REQUEST_FILE, Request, SCHEDULE_CAPACITY, STATUS_BYTES, STATUS_DEATH, STATUS_FILE,
+    STATUS_SCHEDULE, StatusWord,
 };
-use lockred_trace::sites::Sidecar;
+use lockred_protocol::sites::Sidecar;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -49,7 +49,7 @@ impl StatusPage {
     pub fn dies(self, signal: i32, address: usize, instruction: usize) {
         self.set(StatusWord::DeathAddress, address as u64);
         self.set(StatusWord::DeathThread, 0);
-        // Frames are return addresses: behind what was executed.
+        // Frames are return addresses: after what was executed.
         self.word(STATUS_DEATH / 8).store(instruction as u64 + 1, Ordering::Relaxed);
         self.set(StatusWord::DeathFrames, 1);
         self.set(StatusWord::DeathSignal, signal as u64);
@@ -89,28 +89,28 @@ impl StatusPage {
         self.set(StatusWord::Phase, phase as u64);
     }
 
-    /// How many words the trail has.
-    pub fn trail_length(self) -> usize {
-        let length = self.word(StatusWord::TrailLength as usize).load(Ordering::Relaxed);
-        usize::try_from(length).unwrap_or(TRAIL_CAPACITY).min(TRAIL_CAPACITY)
+    /// How many words the schedule log has.
+    pub fn schedule_length(self) -> usize {
+        let length = self.word(StatusWord::ScheduleLength as usize).load(Ordering::Relaxed);
+        usize::try_from(length).unwrap_or(SCHEDULE_CAPACITY).min(SCHEDULE_CAPACITY)
     }
 
-    /// One word of the trail.
-    pub fn trail_word(self, index: usize) -> u64 {
-        self.word(STATUS_TRAIL / 8 + index).load(Ordering::Relaxed)
+    /// One word of the schedule log.
+    pub fn schedule_word(self, index: usize) -> u64 {
+        self.word(STATUS_SCHEDULE / 8 + index).load(Ordering::Relaxed)
     }
 
-    /// Writes one word of the trail, and cuts the trail behind it.
-    pub fn trail(self, index: usize, word: u64) {
-        if index < TRAIL_CAPACITY {
-            self.word(STATUS_TRAIL / 8 + index).store(word, Ordering::Relaxed);
-            self.set(StatusWord::TrailLength, index as u64 + 1);
+    /// Writes one word of the schedule log, and cuts the schedule log after it.
+    pub fn log(self, index: usize, word: u64) {
+        if index < SCHEDULE_CAPACITY {
+            self.word(STATUS_SCHEDULE / 8 + index).store(word, Ordering::Relaxed);
+            self.set(StatusWord::ScheduleLength, index as u64 + 1);
         }
     }
 }
 
 /// Opens the session that the environment names, if it names one.
-pub fn open() -> Option<(Order, StatusPage)> {
+pub fn open() -> Option<(Request, StatusPage)> {
     let Some(directory) = std::env::var_os(ENV).map(PathBuf::from) else {
         map_at_status(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1);
         return None;
@@ -119,14 +119,14 @@ pub fn open() -> Option<(Order, StatusPage)> {
     // SAFETY: one OS thread, and nobody holds a pointer into the environment. Programs that the
     // program starts have no session.
     unsafe { std::env::remove_var(ENV) };
-    let text = std::fs::read_to_string(directory.join(ORDER_FILE))
-        .unwrap_or_else(|error| fatal(&format!("cannot read the order: {error}")));
-    let order: Order = serde_json::from_str(&text)
-        .unwrap_or_else(|error| fatal(&format!("cannot understand the order: {error}")));
-    if order.version != lockred_trace::FORMAT_VERSION {
-        fatal("the order is of another format version");
+    let text = std::fs::read_to_string(directory.join(REQUEST_FILE))
+        .unwrap_or_else(|error| fatal(&format!("cannot read the request: {error}")));
+    let request: Request = serde_json::from_str(&text)
+        .unwrap_or_else(|error| fatal(&format!("cannot understand the request: {error}")));
+    if request.version != lockred_protocol::FORMAT_VERSION {
+        fatal("the request is of another format version");
     }
-    Some((order, map_status(&directory.join(STATUS_FILE))))
+    Some((request, map_status(&directory.join(STATUS_FILE))))
 }
 
 /// The process is a copy of one with a session, which is not its own: what it writes from now on
@@ -191,21 +191,21 @@ fn append(directory: &std::path::Path, message: &Message) -> Result<(), String> 
         .create(true)
         .append(true)
         .open(path)
-        .map_err(|error| format!("cannot write the answer: {error}"))?;
-    file.write_all(&line).map_err(|error| format!("cannot write the answer: {error}"))
+        .map_err(|error| format!("cannot write the response: {error}"))?;
+    file.write_all(&line).map_err(|error| format!("cannot write the response: {error}"))
 }
 
-/// Answers, and ends the process.
-pub fn answer(message: &Message) -> ! {
-    let Some(directory) = directory() else { fatal("an answer without a session") };
+/// Responds, and ends the process.
+pub fn respond(message: &Message) -> ! {
+    let Some(directory) = directory() else { fatal("a response without a session") };
     if let Err(error) = append(directory, message) {
         fatal(&error);
     }
-    StatusPage::of_the_dying().phase(Phase::Answered);
-    leave(EXIT_ANSWERED)
+    StatusPage::of_the_dying().phase(Phase::Responded);
+    leave(EXIT_RESPONDED)
 }
 
-/// An error of ours: told to the session, if there is one, and the process ends.
+/// An error of ours: reported to the session, if there is one, and the process ends.
 pub fn fatal(message: &str) -> ! {
     match directory() {
         // If even that cannot be written, standard error and the exit status remain.
@@ -219,7 +219,7 @@ pub fn fatal(message: &str) -> ! {
     leave(EXIT_INTERNAL)
 }
 
-/// Tells what keeps the process from running, and ends it.
+/// Reports what keeps the process from running, and ends it.
 pub fn refuse(message: &str) -> ! {
     if DIRECTORY.get().is_some() {
         fatal(message);
@@ -259,7 +259,7 @@ pub fn lock_order() -> Option<LockOrder> {
     let bytes = unsafe {
         std::slice::from_raw_parts(&raw const __start_lockred_order, __lr_lock_order_len as usize)
     };
-    lockred_trace::section::Section::decode(bytes).ok()
+    lockred_protocol::section::Section::decode(bytes).ok()
 }
 
 /// The order of locks in the executable.
@@ -301,15 +301,15 @@ pub fn external(index: u32) -> String {
         .unwrap_or_else(|| format!("external function {index}"))
 }
 
-/// Whether an external function was told before; tells it.
-pub fn told(index: u32) -> bool {
-    static TOLD: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
-    let Some(word) = TOLD.get(index as usize / 64) else { return false };
+/// Whether an external function was reported before; marks it as reported.
+pub fn was_reported(index: u32) -> bool {
+    static REPORTED: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+    let Some(word) = REPORTED.get(index as usize / 64) else { return false };
     let bit = 1 << (index % 64);
     word.fetch_or(bit, Ordering::Relaxed) & bit != 0
 }
 
 /// The session's word for a choice.
-pub fn trail_word(choice: lockred_trace::schedule::Choice) -> u64 {
+pub fn schedule_word(choice: lockred_protocol::schedule::Choice) -> u64 {
     session::encode_choice(choice)
 }

@@ -1,5 +1,5 @@
 //! The process's `main`: sets the machine up, runs the program to its root, and carries out the
-//! order.
+//! request.
 
 use crate::faults::signals;
 use crate::hooks::process;
@@ -9,9 +9,9 @@ use crate::machine::hook;
 use crate::machine::operation::Pending;
 use crate::machine::state::{State, run};
 use crate::session::files as session;
-use crate::tasks::answer;
+use crate::tasks::response;
+use lockred_protocol::session::{Phase, Task};
 use lockred_search::targeted::Aim;
-use lockred_trace::session::{Phase, Task};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
@@ -34,21 +34,21 @@ static BEFORE_CONSTRUCTORS: extern "C" fn() = set_up;
 extern "C" fn set_up() {
     session::install_panic_hook();
     let state = match session::open() {
-        Some((order, status)) => {
-            let mode = match order.task {
+        Some((request, status)) => {
+            let mode = match request.task {
                 Task::Explore { .. }
                 | Task::Minimise { .. }
                 | Task::Observe { .. }
                 | Task::Walk { .. } => Mode::Explore,
                 Task::Replay { .. } => Mode::Replay,
             };
-            if order.libtest {
+            if request.libtest {
                 // Without it, the harness reads a terminal's description and takes it apart again
                 // in every execution. SAFETY: one OS thread, and nobody holds a pointer into the
                 // environment.
                 unsafe { libc::unsetenv(c"TERM".as_ptr()) };
             }
-            State::new(mode, Some(order), Some(status))
+            State::new(mode, Some(request), Some(status))
         }
         None => State::new(Mode::Free, None, None),
     };
@@ -87,27 +87,28 @@ fn carry_out() -> i32 {
     signals::install();
     crate::kernel::set_up();
     let rooted = run_to_root();
-    let task = hook::with(|state| state.config.order.as_ref().map(|order| order.task.clone()));
+    let task =
+        hook::with(|state| state.config.request.as_ref().map(|request| request.task.clone()));
     let Some(task) = task else { return run_freely(rooted) };
     let message = match task {
         Task::Explore { strategy, limits, keep_going } => {
-            answer::explore(strategy, limits, keep_going, rooted)
+            response::explore(strategy, limits, keep_going, rooted)
         }
         Task::Minimise { schedule, kind, key, steps, seconds } => {
             let wanted = crate::tasks::minimal::Wanted::new(kind, key, seconds);
-            crate::tasks::minimal::answer(&schedule, wanted, steps, rooted)
+            crate::tasks::minimal::respond(&schedule, wanted, steps, rooted)
         }
         Task::Observe { executions, seed, operations, .. } => {
-            answer::observe(executions, seed, operations, rooted)
+            response::observe(executions, seed, operations, rooted)
         }
         Task::Walk { targets, walks, operations, seed, limits, keep_going } => {
             let targets = targets.len() as u32;
             let aim = Aim { targets, walks, operations, seed };
-            answer::walk(aim, limits, keep_going, rooted)
+            response::walk(aim, limits, keep_going, rooted)
         }
-        Task::Replay { schedule } => answer::replay(&schedule, REPLAY_OPERATIONS, rooted),
+        Task::Replay { schedule } => response::replay(&schedule, REPLAY_OPERATIONS, rooted),
     };
-    session::answer(&message)
+    session::respond(&message)
 }
 
 /// Runs main to the root. Whether it has come there.
@@ -152,10 +153,10 @@ fn run_freely(rooted: bool) -> i32 {
             order.find(|&thread| machine.status(thread) == wanted)
         };
         let next =
-            with(&mut machine, Status::Enabled).or_else(|| with(&mut machine, Status::Reluctant));
+            with(&mut machine, Status::Enabled).or_else(|| with(&mut machine, Status::LowPriority));
         let Some(next) = next else {
             eprintln!("lockred: all threads of the program wait for each other");
-            return lockred_trace::session::EXIT_INTERNAL;
+            return lockred_protocol::session::EXIT_INTERNAL;
         };
         last = next.0;
         machine.step(next, &mut First, &mut step);

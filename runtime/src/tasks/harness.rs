@@ -29,7 +29,7 @@ impl Observer<Failure> for Silent {
     }
 
     fn on_choice(&mut self, depth: usize, choice: Choice) {
-        crate::machine::trail::trail(depth, choice);
+        crate::machine::schedule_log::log_choice(depth, choice);
     }
 
     fn on_failure(&mut self, _: Failure, _: &[Choice]) -> bool {

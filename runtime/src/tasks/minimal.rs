@@ -3,13 +3,13 @@
 
 use crate::machine::hook;
 use crate::machine::native::Native;
-use crate::machine::trail::{beginning, meant, told, trail};
+use crate::machine::schedule_log::{beginning, from_wire, log_choice, to_wire};
 use crate::report::failure::Failure;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Measure, Message, Minimised};
+use lockred_protocol::schedule::Schedule;
 use lockred_search::minimise::{Asker, Effort, Proof};
 use lockred_search::{self as search, Choice};
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Measure, Message, Minimised};
-use lockred_trace::schedule::Schedule;
 use std::time::Duration;
 
 /// Steps of one execution, at least: a longer one than this and than twice the given one is given
@@ -42,7 +42,7 @@ impl Wanted {
         crate::session::cpu::time().saturating_sub(self.start)
     }
 
-    /// Whether the process's end shows it: then nothing behind that can.
+    /// Whether the process's end shows it: then nothing after that can.
     const fn is_judged_at_exit(&self) -> bool {
         matches!(self.kind, BugKind::Panic | BugKind::Exit)
     }
@@ -57,7 +57,7 @@ impl Asker<Failure> for Wanted {
     }
 
     fn on_choice(&mut self, depth: usize, choice: Choice) {
-        trail(depth, choice);
+        log_choice(depth, choice);
     }
 
     fn on_step(&mut self) -> bool {
@@ -77,28 +77,28 @@ impl Asker<Failure> for Wanted {
 }
 
 /// Looks for it, with at most so many steps.
-pub fn answer(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool) -> Message {
+pub fn respond(schedule: &Schedule, mut wanted: Wanted, steps: u64, rooted: bool) -> Message {
     if !rooted || !crate::tasks::harness::learn() {
         return Message::Minimised(None);
     }
     hook::enter().config.exit_ends = wanted.is_judged_at_exit();
-    let followed = &schedule.0[usize::from(schedule.is_written_out())..];
-    let choices: Vec<Choice> = followed.iter().copied().map(meant).collect();
+    let followed = &schedule.0[usize::from(schedule.is_step_by_step())..];
+    let choices: Vec<Choice> = followed.iter().copied().map(from_wire).collect();
     // Local changes only make the rest cheaper.
     let mut effort = Effort { steps, local: steps / 4, longest: LONGEST, overtaken: 0 };
     match timely(&choices, effort, &mut wanted) {
-        Timely::Found(found) => return told_of(Some(found), &wanted, (true, false)),
+        Timely::Found(found) => return reported_of(Some(found), &wanted, (true, false)),
         Timely::None => effort.overtaken = 1,
         Timely::Unknown => {}
     }
     let only_overtaken = effort.overtaken > 0;
     let mut found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
     if found.is_none() && wanted.kind == BugKind::DataRace {
-        // Several accesses may race at once: the detector tells the pair that it comes to first.
+        // Several accesses may race at once: the detector reports the pair that it comes to first.
         wanted.key = None;
         found = search::minimise(&mut Native::default(), &choices, effort, &mut wanted);
     }
-    told_of(found, &wanted, (false, only_overtaken))
+    reported_of(found, &wanted, (false, only_overtaken))
 }
 
 /// What a search for schedules in which no sleep is overtaken has come to.
@@ -119,9 +119,9 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
     if given.is_none_or(|given| given.given.overtaken == 0) {
         return Timely::Unknown;
     }
-    let written_out = hook::with(|state| {
+    let step_by_step = hook::with(|state| {
         state.config.orders_time = true;
-        std::mem::replace(&mut state.knowledge.channels_written_out, true)
+        std::mem::replace(&mut state.knowledge.channels_step_by_step, true)
     });
     let limits = search::Limits { executions: None, operations: LONGEST };
     let mut seeker = Seeker { wanted: &mut *wanted, left: effort.steps / 2, schedule: None };
@@ -134,7 +134,7 @@ fn timely(choices: &[Choice], effort: Effort, wanted: &mut Wanted) -> Timely {
     }
     let state = &mut *hook::enter();
     state.config.orders_time = false;
-    state.knowledge.channels_written_out = written_out;
+    state.knowledge.channels_step_by_step = step_by_step;
     // What cannot be modelled there may be no part of the schedule that is looked for.
     state.verdicts.unsupported = None;
     if outcome.stop == search::Stop::Complete { Timely::None } else { Timely::Unknown }
@@ -167,8 +167,8 @@ impl search::Observer<Failure> for Seeker<'_> {
     }
 }
 
-/// The answer; whether it is of ordered time, and whether no such schedule fails.
-fn told_of(
+/// The response; whether it is of ordered time, and whether no such schedule fails.
+fn reported_of(
     found: Option<search::minimise::Minimised>,
     wanted: &Wanted,
     (ordered, only_overtaken): (bool, bool),
@@ -188,7 +188,7 @@ fn told_of(
 
 /// A schedule as the formats have it.
 fn schedule(choices: Vec<Choice>) -> Schedule {
-    Schedule(beginning(&hook::enter()).chain(choices.into_iter().map(told)).collect())
+    Schedule(beginning(&hook::enter()).chain(choices.into_iter().map(to_wire)).collect())
 }
 
 /// A measure as the formats have it.

@@ -3,10 +3,10 @@
 use super::hooks::Words;
 use super::{complete, explore, explore_in, kinds, prepare, right, search_in, wrong, wrong_in};
 use crate::hooks::choices::__lr_choose;
-use crate::tasks::answer;
-use lockred_trace::codes::{AssumptionKind, BugKind};
-use lockred_trace::message::{Message, Stop};
-use lockred_trace::session::{Environment, Limits, Random, Strategy, Task};
+use crate::tasks::response;
+use lockred_protocol::codes::{AssumptionKind, BugKind};
+use lockred_protocol::message::{Message, Stop};
+use lockred_protocol::session::{Environment, Limits, Random, Strategy, Task};
 
 const SPURIOUS: Environment = Environment { spurious: true, ..Environment::USUAL };
 const RANDOM: Environment = Environment { random: Random::Explore, ..Environment::USUAL };
@@ -25,7 +25,7 @@ fn all_combinations_of_choices_are_explored() {
 }
 
 #[test]
-fn main_may_choose_before_it_has_threads_and_behind_them() {
+fn main_may_choose_before_it_has_threads_and_after_them() {
     fn alone(_: Words) -> i32 {
         i32::from(__lr_choose(5) == 4)
     }
@@ -74,8 +74,8 @@ fn a_loop_of_choices_is_cut() {
     for strategy in [Strategy::Dpor, Strategy::Transactions, Strategy::Naive] {
         let task = Task::Explore { strategy, limits, keep_going: false };
         let (_guard, rooted) = prepare(program, task, Environment::default());
-        let Message::Explored(found) = answer::explore(strategy, limits, false, rooted) else {
-            panic!("an exploration was not answered by one")
+        let Message::Explored(found) = response::explore(strategy, limits, false, rooted) else {
+            panic!("an exploration did not get one as its response")
         };
         assert_eq!((found.stop, found.findings.len()), (Stop::Executions, 0), "{strategy:?}");
     }

@@ -6,8 +6,8 @@ use crate::hooks::process::{__lr_libc_abort, __lr_libc_atexit, __lr_libc_exit};
 use crate::hooks::pthread::{
     __lr_libc___cxa_thread_atexit_impl, __lr_libc_pthread_key_create, __lr_libc_pthread_setspecific,
 };
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
-use lockred_trace::message::Stop;
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::message::Stop;
 
 #[test]
 fn a_program_without_threads_is_one_execution() {
@@ -45,12 +45,12 @@ fn an_abort_ends_an_execution_and_not_the_search() {
         0
     }
     wrong(program, BugKind::Abort);
-    let found = super::search(program, lockred_trace::session::Strategy::Dpor, true);
+    let found = super::search(program, lockred_protocol::session::Strategy::Dpor, true);
     assert_eq!((found.stop, found.findings.len()), (Stop::Complete, 1));
 }
 
 #[test]
-fn a_thread_blocked_for_ever_behind_main_s_end_is_a_warning() {
+fn a_thread_blocked_for_ever_after_main_s_end_is_a_warning() {
     fn program(words: Words) -> i32 {
         words.spawn(|words| {
             words.wait(0, 0, None);
@@ -72,13 +72,13 @@ fn a_thread_that_outlives_main_is_cut() {
         });
         0
     }
-    let found = super::search(program, lockred_trace::session::Strategy::Naive, false);
+    let found = super::search(program, lockred_protocol::session::Strategy::Naive, false);
     assert_eq!(found.findings, []);
     assert!(kinds(&found).iter().all(|kind| *kind == AssumptionKind::DetachedThreadCut));
 }
 
 #[test]
-fn what_a_thread_does_behind_main_s_end_still_counts() {
+fn what_a_thread_does_after_main_s_end_still_counts() {
     fn program(words: Words) -> i32 {
         words.spawn(|words| words.write(0, 1));
         let _ = words.read(0);

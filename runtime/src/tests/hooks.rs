@@ -10,7 +10,7 @@ use crate::hooks::plain::{__lr_read, __lr_write};
 use crate::hooks::pthread::{__lr_libc_pthread_create, __lr_libc_pthread_join};
 use crate::kernel::__lr_libc_syscall;
 use crate::monitor::races::__lr_watch;
-use lockred_trace::hooks::{Class, How, Order, RmwOp, Test};
+use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
 use std::panic::Location;
 use std::ptr;
 
@@ -24,8 +24,8 @@ type Body = fn(Words);
 /// `syscall`.
 type Call = unsafe extern "C" fn(i64, usize, usize, usize, usize, usize, usize) -> i64;
 
-/// What a new thread is told.
-struct Told {
+/// What a new thread is handed.
+struct Handed {
     body: Body,
     words: Words,
 }
@@ -182,11 +182,12 @@ impl Words {
 
     /// Creates a thread.
     pub fn spawn(self, body: Body) -> usize {
-        let told = __lr_libc_malloc(size_of::<Told>()).cast::<Told>();
+        let handed = __lr_libc_malloc(size_of::<Handed>()).cast::<Handed>();
         let mut handle = 0;
         // SAFETY: a fresh block of that size, freed by the thread.
-        unsafe { told.write(Told { body, words: self }) };
-        let made = __lr_libc_pthread_create(&raw mut handle, ptr::null(), begin, told.cast::<u8>());
+        unsafe { handed.write(Handed { body, words: self }) };
+        let made =
+            __lr_libc_pthread_create(&raw mut handle, ptr::null(), begin, handed.cast::<u8>());
         assert_eq!(made, 0);
         handle
     }
@@ -211,10 +212,10 @@ fn watched() -> bool {
     unsafe { __lr_watch != 0 }
 }
 
-unsafe extern "C" fn begin(told: *mut u8) -> *mut u8 {
+unsafe extern "C" fn begin(handed: *mut u8) -> *mut u8 {
     // SAFETY: written by `spawn` for this thread.
-    let Told { body, words } = unsafe { told.cast::<Told>().read() };
-    __lr_libc_free(told);
+    let Handed { body, words } = unsafe { handed.cast::<Handed>().read() };
+    __lr_libc_free(handed);
     body(words);
     ptr::without_provenance_mut(7)
 }

@@ -1,12 +1,12 @@
-//! Programs with locks: acquisitions are ordered both ways, deadlocks are found and told.
+//! Programs with locks: acquisitions are ordered both ways, deadlocks are found and reported.
 
 use super::hooks::Words;
 use super::{replay, right, walked, wrong};
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::message::{Role, Stop};
+use lockred_protocol::session::Target;
+use lockred_protocol::sites::SiteId;
 use lockred_search::targeted::UNMET;
-use lockred_trace::codes::BugKind;
-use lockred_trace::message::{Role, Stop};
-use lockred_trace::session::Target;
-use lockred_trace::sites::SiteId;
 
 fn increment(words: Words) {
     words.lock(0);
@@ -45,8 +45,9 @@ fn crossing_locks_deadlock_and_the_report_knows_who_holds_what() {
     places.sort_unstable();
     assert_eq!(places, [(0, false), (0, true), (1, false), (1, true)]);
     let object = |thread, role| {
-        let is =
-            |place: &&lockred_trace::message::Place| place.thread == thread && place.role == role;
+        let is = |place: &&lockred_protocol::message::Place| {
+            place.thread == thread && place.role == role
+        };
         bug.places.iter().find(is).and_then(|place| place.object).unwrap()
     };
     assert_eq!(object(0, Role::Waits), object(1, Role::Holds));
@@ -66,10 +67,10 @@ fn a_lock_acquired_twice_deadlocks_even_before_the_root() {
     assert_eq!(roles, [Role::Waits, Role::Holds]);
 }
 
-/// The line of which those behind it are counted in `crossing`.
+/// The line of which those after it are counted in `crossing`.
 const LINE: u32 = line!();
 
-/// Two threads that acquire locks in opposite orders, one of them behind work.
+/// Two threads that acquire locks in opposite orders, one of them after work.
 fn crossing(words: Words) -> i32 {
     let thread = words.spawn(|words| {
         (0..50).for_each(|_| assert!(words.add(2, 1) < 50));
@@ -87,16 +88,16 @@ fn crossing(words: Words) -> i32 {
 }
 
 #[test]
-fn walks_towards_a_circle_close_it() {
+fn walks_towards_a_cycle_close_it() {
     let nestings = |pairs: &[[u32; 2]]| Target {
         nestings: pairs.iter().map(|pair| pair.map(|line| SiteId(LINE + line))).collect(),
     };
-    let circle = nestings(&[[6, 7], [11, 12]]);
+    let cycle = nestings(&[[6, 7], [11, 12]]);
     // Nothing that is acquired there is held at the others.
     let other = nestings(&[[8, 7], [13, 12]]);
     let found = walked(crossing, vec![other.clone()], 30);
     assert_eq!((found.findings.len(), found.counts.executions), (0, UNMET));
-    let found = walked(crossing, vec![other, circle], 30);
+    let found = walked(crossing, vec![other, cycle], 30);
     assert_eq!((&found.stop, found.counts.executions), (&Stop::Bug, UNMET + 1));
     let [finding] = &found.findings[..] else { panic!("{found:?}") };
     assert_eq!(finding.kind, BugKind::Deadlock);
@@ -115,7 +116,7 @@ fn without_a_root_nobody_walks() {
     assert_eq!((found.findings, found.counts.executions), (vec![], 0));
 }
 
-/// The line behind which `lock` acquires all locks.
+/// The line after which `lock` acquires all locks.
 const SHARED_LINE: u32 = line!();
 
 fn lock(words: Words, index: usize) {
@@ -132,8 +133,8 @@ fn both(words: Words, one: usize, other: usize) {
 #[test]
 fn walks_tell_locks_apart_that_one_operation_acquires() {
     /// Both threads acquire locks under each other that nobody acquires otherwise; one of them
-    /// comes late to its part of the circle.
-    fn circle(words: Words) -> i32 {
+    /// comes late to its part of the cycle.
+    fn cycle(words: Words) -> i32 {
         let thread = words.spawn(|words| {
             (0..20).for_each(|_| both(words, 2, 3));
             both(words, 1, 0);
@@ -158,7 +159,7 @@ fn walks_tell_locks_apart_that_one_operation_acquires() {
         (0, 1 + UNMET),
         "none of it is one"
     );
-    let found = walked(circle, target(), 30);
+    let found = walked(cycle, target(), 30);
     assert_eq!((&found.stop, found.findings.len()), (&Stop::Bug, 1));
     assert!(found.counts.executions <= 3, "{:?}", found.counts);
 }

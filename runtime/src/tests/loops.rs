@@ -3,8 +3,8 @@
 
 use super::hooks::Words;
 use super::{complete, explore, kinds, right, wrong};
-use lockred_trace::codes::{AssumptionKind, BugKind};
-use lockred_trace::message::Role;
+use lockred_protocol::codes::{AssumptionKind, BugKind};
+use lockred_protocol::message::Role;
 
 #[test]
 fn a_loop_with_pauses_sees_the_change() {
@@ -48,7 +48,7 @@ fn endless_loops_are_a_livelock_of_all_who_go_round() {
     let replay = wrong(program, BugKind::Livelock);
     let bug = replay.bug.unwrap();
     assert_eq!(bug.places.iter().filter(|place| place.role == Role::Spins).count(), 2);
-    assert!(replay.steps.len() < 1000, "rounds are not told one by one");
+    assert!(replay.steps.len() < 1000, "rounds are not reported one by one");
 }
 
 #[test]

@@ -8,10 +8,10 @@ use super::{
 use crate::hooks::blocks::{__lr_libc_calloc, __lr_libc_free, __lr_libc_malloc, __lr_libc_realloc};
 use crate::machine::hook;
 use crate::memory::pages::PAGE;
-use lockred_trace::codes::{BugKind, WarningKind};
-use lockred_trace::hooks::Order;
-use lockred_trace::message::{Bug, Role, Stop};
-use lockred_trace::session::{Environment, Strategy};
+use lockred_protocol::codes::{BugKind, WarningKind};
+use lockred_protocol::hooks::Order;
+use lockred_protocol::message::{Bug, Role, Stop};
+use lockred_protocol::session::{Environment, Strategy};
 
 #[test]
 fn every_execution_begins_with_the_same_memory() {
@@ -116,7 +116,7 @@ fn addresses_do_not_depend_on_the_interleaving() {
 }
 
 #[test]
-fn a_block_freed_twice_is_told_with_its_whole_life() {
+fn a_block_freed_twice_is_reported_with_its_whole_life() {
     fn program(words: Words) -> i32 {
         let block = __lr_libc_malloc(24);
         words.store(1, block as u64);
@@ -200,7 +200,7 @@ fn reading_before_another_frees_is_a_race() {
 }
 
 #[test]
-fn reading_behind_a_free_is_a_use_after_free_also_where_nothing_orders_them() {
+fn reading_after_a_free_is_a_use_after_free_also_where_nothing_orders_them() {
     fn program(words: Words) -> i32 {
         let block = __lr_libc_malloc(24);
         words.store(1, block as u64);
@@ -214,7 +214,7 @@ fn reading_behind_a_free_is_a_use_after_free_also_where_nothing_orders_them() {
 }
 
 #[test]
-fn a_use_behind_the_join_of_who_freed_is_found_while_main_is_alone() {
+fn a_use_after_the_join_of_who_freed_is_found_while_main_is_alone() {
     fn program(words: Words) -> i32 {
         words.lock(2);
         words.store(1, __lr_libc_malloc(24) as u64);
@@ -305,8 +305,8 @@ fn accesses_beside_a_block_are_described() {
         0
     }
     let programs: [(Program, &str); 4] = [
-        (behind, "reads 8 bytes, right behind a block of 24 bytes"),
-        (farther, "reads 1 byte, 9 bytes behind a block of 24 bytes"),
+        (behind, "reads 8 bytes, right after a block of 24 bytes"),
+        (farther, "reads 1 byte, 9 bytes after a block of 24 bytes"),
         (across, "reads 97 bytes, across the end of a block of 100 bytes"),
         (before, "reads 8 bytes, 8 bytes before a block of 24 bytes"),
     ];
@@ -324,7 +324,7 @@ fn what_an_execution_allocated_is_unknown_to_the_next_one() {
         let thread = words.spawn(|words| {
             words.add(2, 1);
         });
-        // Behind this block and the one that `spawn` made, each with its header and padding.
+        // After this block and the one that `spawn` made, each with its header and padding.
         let next = old + 112;
         if words.load(2) == 0 {
             assert_eq!(__lr_libc_malloc(24) as usize, next);
@@ -481,7 +481,7 @@ fn blocks_that_nothing_points_to_are_leaks() {
     ];
     assert_eq!(leaks(lost), expected);
 
-    fn circle(words: Words) -> i32 {
+    fn cycle(words: Words) -> i32 {
         words.join(words.spawn(|_| {
             let (one, other) = (Words(__lr_libc_malloc(24).cast()), __lr_libc_malloc(24));
             one.write(0, other as u64);
@@ -489,7 +489,7 @@ fn blocks_that_nothing_points_to_are_leaks() {
         }));
         0
     }
-    assert_eq!(leaks(circle).len(), 1);
+    assert_eq!(leaks(cycle).len(), 1);
 
     fn kept(words: Words) -> i32 {
         let old = __lr_libc_malloc(24);

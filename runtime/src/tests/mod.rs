@@ -23,15 +23,15 @@ use crate::machine::native::Native;
 use crate::machine::root;
 use crate::machine::start;
 use crate::machine::state::{self, State};
-use crate::tasks::answer;
 use crate::tasks::minimal;
+use crate::tasks::response;
 use hooks::Words;
+use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
+use lockred_protocol::message::{Exploration, Finding, Message, Minimised, Replay, Stop};
+use lockred_protocol::schedule::{Choice, Schedule};
+use lockred_protocol::session::{Environment, Limits, Request, Strategy, Target, Task, Time};
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_search::targeted::Aim;
-use lockred_trace::codes::{AssumptionKind, BugKind, WarningKind};
-use lockred_trace::message::{Exploration, Finding, Message, Minimised, Replay, Stop};
-use lockred_trace::schedule::{Choice, Schedule};
-use lockred_trace::session::{Environment, Limits, Order, Strategy, Target, Task, Time};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program's main function; returns the exit status.
@@ -74,8 +74,8 @@ fn prepare(
         }
         Task::Replay { .. } => Mode::Replay,
     };
-    let order = Order { environment, ..Order::of(task) };
-    let mut fresh = State::new(mode, Some(order), None);
+    let request = Request { environment, ..Request::of(task) };
+    let mut fresh = State::new(mode, Some(request), None);
     if let Some(mut old) = hook::enter_if_ready() {
         // Address space that would else be lost with every test.
         if let Some(root) = old.root.take() {
@@ -109,9 +109,9 @@ fn search_in(
     let limits = Limits { executions: Some(10_000), seconds: None, operations: 30_000 };
     let task = Task::Explore { strategy, limits, keep_going };
     let (_guard, rooted) = prepare(program, task, environment);
-    match answer::explore(strategy, limits, keep_going, rooted) {
+    match response::explore(strategy, limits, keep_going, rooted) {
         Message::Explored(exploration) => exploration,
-        other => panic!("an exploration was answered by {other:?}"),
+        other => panic!("an exploration got the response {other:?}"),
     }
 }
 
@@ -122,9 +122,9 @@ fn walked(program: Program, targets: Vec<Target>, walks: u64) -> Exploration {
     let Aim { operations, seed, .. } = aim;
     let task = Task::Walk { targets, walks, operations, seed, limits, keep_going: false };
     let (_guard, rooted) = prepare(program, task, Environment::default());
-    match answer::walk(aim, limits, false, rooted) {
+    match response::walk(aim, limits, false, rooted) {
         Message::Explored(exploration) => exploration,
-        other => panic!("walks were answered by {other:?}"),
+        other => panic!("walks got the response {other:?}"),
     }
 }
 
@@ -225,9 +225,9 @@ fn minimise(program: Program, environment: Environment, finding: &Finding) -> Op
     let steps = if kind == BugKind::Livelock { 300 } else { 500_000 };
     let task = Task::Minimise { schedule: schedule.clone(), kind, key, steps, seconds: 60.0 };
     let (_guard, rooted) = prepare(program, task, environment);
-    match minimal::answer(&schedule, wanted, steps, rooted) {
+    match minimal::respond(&schedule, wanted, steps, rooted) {
         Message::Minimised(least) => least,
-        other => panic!("a minimisation was answered by {other:?}"),
+        other => panic!("a minimisation got the response {other:?}"),
     }
 }
 
@@ -238,9 +238,9 @@ fn replay(program: Program, schedule: Schedule) -> Replay {
 fn replay_in(program: Program, environment: Environment, schedule: Schedule) -> Replay {
     let (_guard, rooted) =
         prepare(program, Task::Replay { schedule: schedule.clone() }, environment);
-    match answer::replay(&schedule, 100_000, rooted) {
+    match response::replay(&schedule, 100_000, rooted) {
         Message::Replayed(replay) => replay,
-        other => panic!("a replay was answered by {other:?}"),
+        other => panic!("a replay got the response {other:?}"),
     }
 }
 

@@ -1,13 +1,13 @@
-//! Functions that are atomic regions: one step, two where they wait, and none behind a panic or
+//! Functions that are atomic regions: one step, two where they wait, and none after a panic or
 //! their end.
 
 use super::hooks::Words;
 use super::{explore, right, search};
 use crate::loops::region::{__lr_region_enter, __lr_region_leave, unwinds};
-use lockred_trace::codes::BugKind;
-use lockred_trace::hooks::{How, Test};
-use lockred_trace::message::Stop;
-use lockred_trace::session::Strategy;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::hooks::{How, Test};
+use lockred_protocol::message::Stop;
+use lockred_protocol::session::Strategy;
 
 /// An addition in two halves.
 fn halves(words: Words) {
@@ -42,7 +42,7 @@ fn is_interleaved(program: fn(Words) -> i32) -> bool {
 
 #[test]
 fn a_region_ends_with_its_function_and_with_a_panic_and_takes_what_is_recognised() {
-    fn behind_its_end(words: Words) -> i32 {
+    fn after_its_end(words: Words) -> i32 {
         let body = |words: Words| {
             __lr_region_enter();
             words.load_as(1, How::PRIMITIVE);
@@ -54,7 +54,7 @@ fn a_region_ends_with_its_function_and_with_a_panic_and_takes_what_is_recognised
         words.join(thread);
         i32::from(words.load(0) != 2)
     }
-    fn behind_a_panic(words: Words) -> i32 {
+    fn after_a_panic(words: Words) -> i32 {
         let body = |words: Words| {
             __lr_region_enter();
             words.load_as(1, How::PRIMITIVE);
@@ -89,7 +89,7 @@ fn a_region_ends_with_its_function_and_with_a_panic_and_takes_what_is_recognised
         words.join(thread);
         i32::from(words.load(0) != 2)
     }
-    assert!(is_interleaved(behind_its_end) && is_interleaved(behind_a_panic));
+    assert!(is_interleaved(after_its_end) && is_interleaved(after_a_panic));
     assert!(is_interleaved(of_nothing_recognised) && !is_interleaved(inside_of_two));
 }
 
@@ -155,7 +155,7 @@ fn an_operation_on_another_word_is_in_no_region_that_was_left_open() {
         words.join(thread);
         0
     }
-    // Each load before or behind the store to its word; three ways if the loads were one step.
+    // Each load before or after the store to its word; three ways if the loads were one step.
     let found = search(program, Strategy::Transactions, false);
     assert_eq!((found.stop, found.counts.executions), (Stop::Complete, 4));
 }

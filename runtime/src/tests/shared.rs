@@ -2,9 +2,9 @@
 
 use super::hooks::Words;
 use super::{explore, right, right_but_weak, wrong};
-use lockred_trace::codes::BugKind;
-use lockred_trace::hooks::{Class, Order};
-use lockred_trace::message::Role;
+use lockred_protocol::codes::BugKind;
+use lockred_protocol::hooks::{Class, Order};
+use lockred_protocol::message::Role;
 
 #[test]
 fn additions_whose_results_are_used_have_an_order() {
@@ -74,7 +74,7 @@ fn store_buffering_has_three_outcomes_under_sequential_consistency() {
 }
 
 #[test]
-fn weak_orders_that_matter_are_told() {
+fn weak_orders_that_matter_are_reported() {
     fn program(words: Words) -> i32 {
         let thread = words.spawn(|words| words.store_with(0, 1, Order::Relaxed));
         let _ = words.load_with(0, Order::Relaxed);

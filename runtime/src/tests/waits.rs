@@ -2,9 +2,9 @@
 
 use super::hooks::Words;
 use super::{Program, complete, explore, kinds, minimise, replay, right, search, search_in, wrong};
-use lockred_trace::codes::{AssumptionKind, BugKind};
-use lockred_trace::message::{Exploration, Minimised};
-use lockred_trace::session::{Environment, Strategy, Time};
+use lockred_protocol::codes::{AssumptionKind, BugKind};
+use lockred_protocol::message::{Exploration, Minimised};
+use lockred_protocol::session::{Environment, Strategy, Time};
 
 #[test]
 fn a_waiter_that_is_woken_goes_on() {
@@ -97,7 +97,7 @@ fn a_timeout_may_fire_and_need_not() {
 }
 
 #[test]
-fn a_thread_that_waits_for_itself_or_for_nobody_is_told() {
+fn a_thread_that_waits_for_itself_or_for_nobody_is_reported() {
     fn program(words: Words) -> i32 {
         let thread = words.spawn(|words| {
             words.wait(3, 0, None);

@@ -4,14 +4,14 @@
 
 use super::signal_names::{FAULTS, LAST};
 use super::signals::{Disposition, Signals};
-use lockred_trace::session::STOP_SIGNAL;
+use lockred_protocol::session::STOP_SIGNAL;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the kernel does at each signal, as far as it was told here: a [`Disposition`].
-static TOLD: [AtomicU8; LAST as usize + 1] =
+/// What the kernel does at each signal, as far as it was reported here: a [`Disposition`].
+static KNOWN: [AtomicU8; LAST as usize + 1] =
     [const { AtomicU8::new(Disposition::Default as u8) }; LAST as usize + 1];
-/// The kernel was told something below the root, which may have to be put back.
+/// The kernel was informed of something below the root, which may have to be put back.
 static CHANGED: AtomicBool = AtomicBool::new(false);
 /// Has the kernel call our handler at a signal; nobody does without a session, or in a child.
 static HANDLE: Mutex<Option<fn(i32)>> = Mutex::new(None);
@@ -20,12 +20,12 @@ fn handle() -> MutexGuard<'static, Option<fn(i32)>> {
     HANDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on the kernel is told, of handlers by `handle`.
+/// From now on the kernel is informed, of handlers by `handle`.
 pub fn begin(by: fn(i32)) {
     *handle() = Some(by);
 }
 
-/// The kernel is told nothing any more.
+/// The kernel is informed of nothing any more.
 pub fn end() {
     *handle() = None;
 }
@@ -42,11 +42,11 @@ fn is_ours(signal: i32) -> bool {
     FAULTS.contains(&signal) || others.contains(&signal)
 }
 
-/// The program wants something else to happen at a signal: the kernel is told.
+/// The program wants something else to happen at a signal: the kernel is informed.
 pub fn mirror(all: &Signals, signal: i32) {
     let by = *handle();
     if let Some(by) = by.filter(|_| !is_ours(signal)) {
-        tell(signal, all.disposition(signal), by);
+        set_disposition(signal, all.disposition(signal), by);
     }
 }
 
@@ -57,8 +57,8 @@ pub fn mirror_all(all: &Signals) {
     }
 }
 
-fn tell(signal: i32, wanted: Disposition, handle: fn(i32)) {
-    if TOLD[signal as usize].swap(wanted as u8, Ordering::Relaxed) == wanted as u8 {
+fn set_disposition(signal: i32, wanted: Disposition, handle: fn(i32)) {
+    if KNOWN[signal as usize].swap(wanted as u8, Ordering::Relaxed) == wanted as u8 {
         return;
     }
     CHANGED.store(true, Ordering::Relaxed);

@@ -7,7 +7,7 @@ pub enum DefaultAction {
     Terminate,
     /// Nothing.
     Ignore,
-    /// The process stops, until it is told to go on.
+    /// The process stops, until it is asked to go on.
     Stop,
 }
 
@@ -60,7 +60,7 @@ pub const fn is_valid(signal: i32) -> bool {
     matches!(signal, 1..=31 | FIRST_REAL_TIME..=LAST)
 }
 
-/// Whether several of one signal wait one behind the other.
+/// Whether several of one signal wait one after the other.
 pub const fn queues(signal: i32) -> bool {
     signal >= FIRST_REAL_TIME
 }

@@ -91,7 +91,7 @@ pub struct Signals {
     threads: Vec<OfThread>,
     /// Sent to the process, and blocked by all threads.
     pending: Vec<Sent>,
-    /// Signals of which std has asked whether anybody handles them, and was told that somebody
+    /// Signals of which std has asked whether anybody handles them, and learnt that somebody
     /// does.
     pub left_to_std: Set,
 }
@@ -281,16 +281,17 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_is_told_what_the_model_does() {
+    fn the_kernel_knows_what_the_model_does() {
         let mut all = handled(&[10, libc::SIGCHLD]);
         let ignore = Action { handler: libc::SIG_IGN, ..HANDLER };
         all.set_action(12, ignore);
-        let told = [10, 12, 15, libc::SIGCHLD, libc::SIGURG].map(|signal| all.disposition(signal));
+        let reported =
+            [10, 12, 15, libc::SIGCHLD, libc::SIGURG].map(|signal| all.disposition(signal));
         use Disposition::{Default, Handle, Ignore};
-        assert_eq!(told, [Handle, Ignore, Default, Handle, Default]);
+        assert_eq!(reported, [Handle, Ignore, Default, Handle, Default]);
         all.set_mask(1, only(15) | only(libc::SIGURG));
-        let told = [12, 15, libc::SIGURG].map(|signal| all.disposition(signal));
-        assert_eq!(told, [Ignore, Handle, Default]);
+        let reported = [12, 15, libc::SIGURG].map(|signal| all.disposition(signal));
+        assert_eq!(reported, [Ignore, Handle, Default]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Locks that are acquired in different orders, where no interleaving deadlocks: warned of only where nothing but luck keeps the orders apart.
+//! Locks that are acquired in different orders, where no interleaving deadlocks: warned of only
+//! where nothing but luck keeps the orders apart.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, RwLock};
@@ -50,10 +51,10 @@ fn once_the_first_is_through() {
     thread.join().unwrap();
 }
 
-// Three threads in a circle, one behind the other.
+// Three threads in a cycle, one behind the other.
 //@ warned lock-order
 #[test]
-fn three_in_a_circle_behind_messages() {
+fn three_in_a_cycle_behind_messages() {
     let locks = Arc::new([(); 3].map(|()| Mutex::new(0)));
     let nest = |locks: &[Mutex<i32>; 3], first: usize| {
         let mut outer = locks[first].lock().unwrap();

@@ -1,5 +1,5 @@
-//! Uses of memory that is gone or was never there, double frees, leaks and ABA, each beside a program that does it right; and what must not be
-//! taken for such a mistake.
+//! Uses of memory that is gone or was never there, double frees, leaks and ABA, each beside a
+//! program that does it right; and what must not be taken for such a mistake.
 
 use crate::shared::Shared;
 use std::alloc::{Layout, alloc, dealloc};
@@ -293,7 +293,8 @@ struct Node {
     next: *mut Node,
 }
 
-/// Treiber's stack. What threads look into is not freed meanwhile, but may have come back by the time that they exchange the head.
+/// Treiber's stack. What threads look into is not freed meanwhile, but may have come back by the
+/// time that they exchange the head.
 struct Stack {
     head: AtomicPtr<Node>,
     /// Held while a node is looked into, or freed.
@@ -366,7 +367,7 @@ fn a_node_that_comes_back_to_the_stack() {
     }
 }
 
-/// A member of a circle.
+/// A member of a cycle.
 #[derive(Default)]
 struct Member {
     next: Mutex<Option<Arc<Member>>>,
@@ -376,7 +377,7 @@ struct Member {
 //@ verified
 //@ with --leaks warned leak
 #[test]
-fn a_circle_of_counted_references() {
+fn a_cycle_of_counted_references() {
     let thread = spawn(|| {
         let (first, second) = (Arc::new(Member::default()), Arc::new(Member::default()));
         *first.next.lock().unwrap() = Some(Arc::clone(&second));
@@ -388,7 +389,7 @@ fn a_circle_of_counted_references() {
 //@ verified
 //@ with --leaks verified
 #[test]
-fn a_circle_with_a_weak_reference() {
+fn a_cycle_with_a_weak_reference() {
     let thread = spawn(|| {
         let (first, second) = (Arc::new(Member::default()), Arc::new(Member::default()));
         *first.next.lock().unwrap() = Some(Arc::clone(&second));

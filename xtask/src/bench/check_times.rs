@@ -39,8 +39,8 @@ fn print_times(
         let output = command.output().map_err(|e| format!("{name}: {e}"))?;
         *slot = start.elapsed().as_secs_f64();
         if !output.status.code().is_some_and(|code| good.contains(&code)) {
-            let told = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("{name} ended with {}:\n{told}", output.status));
+            let reported = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{name} ended with {}:\n{reported}", output.status));
         }
     }
     println!("| {name:34} | {:6.2} | {:6.2} |", seconds[0], seconds[1]);

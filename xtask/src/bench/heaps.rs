@@ -58,8 +58,8 @@ fn check(tool: &Path, search: &str) -> Result<Vec<Measured>, String> {
     let tests = records.filter(|record| record["reason"] == "test-finished");
     let tests: Option<Vec<_>> = tests.map(|test| measured(&test)).collect();
     tests.filter(|tests| !tests.is_empty()).ok_or_else(|| {
-        let told = String::from_utf8_lossy(&output.stderr);
-        format!("the check ended with {} and no records:\n{told}", output.status)
+        let reported = String::from_utf8_lossy(&output.stderr);
+        format!("the check ended with {} and no records:\n{reported}", output.status)
     })
 }
 

@@ -326,8 +326,8 @@ mod tests {
 
     #[test]
     fn programs_and_the_shim_are_understood() {
-        let told = "\nrunning 1 test\n\nmeasured 300 100\n.\n";
-        assert_eq!(taken(told), Ok(Taken { cycles: 300.0, nanoseconds: 100.0 }));
+        let reported = "\nrunning 1 test\n\nmeasured 300 100\n.\n";
+        assert_eq!(taken(reported), Ok(Taken { cycles: 300.0, nanoseconds: 100.0 }));
         assert!(taken("measured 300\n").is_err());
         let line = "lockred-shim:   0.123 s    45 MB pull in std";
         assert_eq!(phase(line), Some(("pull in std", "0.123", "45")));

@@ -12,7 +12,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the words behind the name of the bench.
+    /// Reads the words after the name of the bench.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told() {
+    fn what_is_not_understood_is_reported() {
         let wrong = |words: &[&str]| Options::read(words, 2).expect_err("it is wrong");
         assert!(wrong(&["--seconds"]).contains("--seconds"));
         assert!(wrong(&["--seconds", "0"]).contains("--seconds"));

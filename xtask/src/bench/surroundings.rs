@@ -1,4 +1,4 @@
-//! What a document says of the run behind it: when, on which machine, with what beside it.
+//! What a document says of the run after it: when, on which machine, with what beside it.
 
 use std::process::Command;
 

@@ -100,10 +100,10 @@ fn wrong(row: &Row) -> Vec<String> {
     };
     let fixed = match fixed {
         Err(reason) => Some(reason.clone()),
-        Ok(record) => record.shows().map(|shown| format!("shows {shown}: {}", record.told())),
+        Ok(record) => record.shows().map(|shown| format!("shows {shown}: {}", record.reported())),
     };
-    let buggy = buggy.map(|told| format!("{}, buggy: {told}", bug.name));
-    let fixed = fixed.map(|told| format!("{}, fixed: {told}", bug.name));
+    let buggy = buggy.map(|reported| format!("{}, buggy: {reported}", bug.name));
+    let fixed = fixed.map(|reported| format!("{}, fixed: {reported}", bug.name));
     buggy.into_iter().chain(fixed).collect()
 }
 
@@ -137,25 +137,28 @@ mod tests {
     #[test]
     fn the_bug_must_show_in_one_version_and_not_in_the_other() {
         let found = bug(None);
-        let told = |buggy, fixed| wrong(&Row { bug: &found, buggy, fixed });
-        assert_eq!(told(showing("use-after-free"), clean()), [""; 0]);
-        assert_eq!(told(clean(), clean()), ["twice, buggy: shows nothing instead of double-free"]);
-        let other = told(showing("panic"), showing("double-free"));
+        let reported = |buggy, fixed| wrong(&Row { bug: &found, buggy, fixed });
+        assert_eq!(reported(showing("use-after-free"), clean()), [""; 0]);
+        assert_eq!(
+            reported(clean(), clean()),
+            ["twice, buggy: shows nothing instead of double-free"]
+        );
+        let other = reported(showing("panic"), showing("double-free"));
         let expected = [
             "twice, buggy: shows panic instead of double-free",
             "twice, fixed: shows double-free: told",
         ];
         assert_eq!(other, expected);
-        assert_eq!(told(Err("dead".into()), clean()), ["twice, buggy: dead"]);
+        assert_eq!(reported(Err("dead".into()), clean()), ["twice, buggy: dead"]);
     }
 
     #[test]
     fn a_bug_that_is_missed_must_not_show() {
         let missed = bug(Some("stale values"));
-        let told = |buggy| wrong(&Row { bug: &missed, buggy, fixed: clean() });
-        assert_eq!(told(clean()), [""; 0]);
+        let reported = |buggy| wrong(&Row { bug: &missed, buggy, fixed: clean() });
+        assert_eq!(reported(clean()), [""; 0]);
         assert_eq!(
-            told(showing("panic")),
+            reported(showing("panic")),
             ["twice, buggy: shows panic, and is not missed any more"]
         );
     }

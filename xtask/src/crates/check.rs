@@ -46,8 +46,8 @@ impl Site<'_> {
         let status = check.status().map_err(|e| format!("cannot run the check: {e}"))?;
         let text = |path| fs::read_to_string(path).unwrap_or_default();
         let broken = broken(status).map(|how| {
-            let told = text(&err);
-            let reason = told.lines().find(|line| line.starts_with("error")).unwrap_or("");
+            let reported = text(&err);
+            let reason = reported.lines().find(|line| line.starts_with("error")).unwrap_or("");
             format!("{how} {reason}")
         });
         Ok(Checked {

@@ -32,7 +32,7 @@ pub fn wrong(records: &[Record], expected: &[Expected]) -> Vec<String> {
     let unknown = accounts.iter().filter(|account| account.expected.is_none());
     let unknown = unknown.map(|account| {
         let Record { name, verdict, .. } = account.record;
-        format!("`{name}` {verdict}: {}", account.record.told())
+        format!("`{name}` {verdict}: {}", account.record.reported())
     });
     let used = |entry: &&Expected| accounts.iter().any(|account| account.expected == Some(*entry));
     let unused = expected.iter().filter(|entry| !entry.perhaps && !used(entry));
@@ -79,8 +79,8 @@ mod tests {
         assert_eq!(wrong(&records, &all), [""; 0]);
         assert_eq!(wrong(&records, &all[1..]), ["`a` failed: a panic"]);
         let other = [entry("a", "data-race", false), all[1].clone(), all[2].clone()];
-        let told = ["`a` failed: a panic", "`a` does not show `data-race` any more"];
-        assert_eq!(wrong(&records, &other), told);
+        let reported = ["`a` failed: a panic", "`a` does not show `data-race` any more"];
+        assert_eq!(wrong(&records, &other), reported);
     }
 
     #[test]

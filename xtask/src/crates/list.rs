@@ -165,7 +165,7 @@ impl Because {
 pub struct Bug {
     /// Its driver is `xtask/crates/bugs/<name>.rs`.
     pub name: String,
-    /// What goes wrong, in a few words, and where that is told.
+    /// What goes wrong, in a few words, and where that is reported.
     pub what: String,
     /// The kinds of bugs as which it may show; the first is the usual one.
     pub shows: Vec<String>,
@@ -267,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_a_list_are_told() {
+    fn mistakes_in_a_list_are_reported() {
         let parsed = |text: &str| List::parse(text).map(|list| list.names(Set::First).len());
         let spin = "[[crate]]\nname = 'spin'\nversion = '0.9.9'\nset = '1'\n";
         assert_eq!(parsed(spin), Ok(1));
         assert_eq!(parsed(&spin.repeat(2)), Err("`spin 0.9.9` is there twice".into()));
         assert_eq!(parsed(&format!("{spin}{spin}driver = {{}}\n")), Ok(2));
         let misspelt = parsed(&format!("{spin}feature = []\n"));
-        assert!(misspelt.is_err_and(|told| told.contains("unknown field `feature`")));
+        assert!(misspelt.is_err_and(|reported| reported.contains("unknown field `feature`")));
     }
 }

@@ -17,7 +17,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the words behind `crates`. Fails with a sentence for who typed them.
+    /// Reads the words after `crates`. Fails with a sentence for who typed them.
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
         let mut options =

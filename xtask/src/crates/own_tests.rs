@@ -15,11 +15,11 @@ pub fn run(site: &Site, list: &List) -> Result<Findings, String> {
         rows.push((published, checked));
     }
     let wrong = rows.iter().flat_map(|(published, checked)| {
-        let told = match checked {
+        let reported = match checked {
             Ok(checked) => wrong(published, checked),
             Err(reason) => vec![reason.clone()],
         };
-        told.into_iter().map(|told| format!("{}: {told}", published.title()))
+        reported.into_iter().map(|reported| format!("{}: {reported}", published.title()))
     });
     let wrong = wrong.collect();
     let all: Vec<&Published> = list.of(site.options.set).collect();

@@ -68,7 +68,7 @@ impl Record {
     }
 
     /// The same with more words.
-    pub fn told(&self) -> &str {
+    pub fn reported(&self) -> &str {
         let found = self.bugs.first().or_else(|| self.timing());
         found.map_or(&self.message, |found| &found.message)
     }
@@ -109,7 +109,7 @@ mod tests {
         let read = |line: &serde_json::Value| records(&format!("{line}\n{end}\n{{\"reas"));
         let found = read(&line);
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].shows(), found[0].told()), (Some("panic"), "thread 1 panicked"));
+        assert_eq!((found[0].shows(), found[0].reported()), (Some("panic"), "thread 1 panicked"));
         assert!(found[0].is_bounded());
         line["verdict"] = "unsupported".into();
         line["bugs"] = json!([]);
@@ -119,9 +119,12 @@ mod tests {
         line["ended"] = "complete".into();
         assert_eq!(read(&line)[0].shows(), None);
         assert!(!read(&line)[0].is_bounded());
-        line["warnings"] = json!([{"code": "LR0101", "kind": "lock-order", "message": "a circle"}]);
+        line["warnings"] = json!([{"code": "LR0101", "kind": "lock-order", "message": "a cycle"}]);
         assert_eq!(read(&line)[0].shows(), None);
         line["warnings"][0]["kind"] = "timing".into();
-        assert_eq!((read(&line)[0].shows(), read(&line)[0].told()), (Some("timing"), "a circle"));
+        assert_eq!(
+            (read(&line)[0].shows(), read(&line)[0].reported()),
+            (Some("timing"), "a cycle")
+        );
     }
 }

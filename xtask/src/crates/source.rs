@@ -29,16 +29,16 @@ pub fn copy(scratch: &Path, published: &Published) -> Result<PathBuf, String> {
     // Under another name until it is whole.
     let unfinished = scratch.join("sources").join(format!("{label}.unfinished"));
     if unfinished.exists() {
-        fs::remove_dir_all(&unfinished).map_err(told(&unfinished))?;
+        fs::remove_dir_all(&unfinished).map_err(naming(&unfinished))?;
     }
     copy_directory(unpacked, &unfinished)?;
     let manifest = unfinished.join("Cargo.toml");
-    let text = fs::read_to_string(&manifest).map_err(told(&manifest))?;
-    fs::write(&manifest, standing_alone(&text, without)?).map_err(told(&manifest))?;
+    let text = fs::read_to_string(&manifest).map_err(naming(&manifest))?;
+    fs::write(&manifest, standing_alone(&text, without)?).map_err(naming(&manifest))?;
     for pinned in TOOLCHAINS.iter().map(|file| unfinished.join(file)).filter(|it| it.exists()) {
-        fs::remove_file(&pinned).map_err(told(&pinned))?;
+        fs::remove_file(&pinned).map_err(naming(&pinned))?;
     }
-    fs::rename(&unfinished, &copy).map_err(told(&copy))?;
+    fs::rename(&unfinished, &copy).map_err(naming(&copy))?;
     Ok(copy)
 }
 
@@ -75,7 +75,7 @@ pub fn manifest(name: &str, dependencies: &toml::Table) -> String {
 /// Writes a package with an empty library, and nothing that is as it should be.
 pub fn write_package(directory: &Path, manifest: &str) -> Result<(), String> {
     let sources = directory.join("src");
-    fs::create_dir_all(&sources).map_err(told(&sources))?;
+    fs::create_dir_all(&sources).map_err(naming(&sources))?;
     write(&sources.join("lib.rs"), "")?;
     write(&directory.join("Cargo.toml"), manifest)
 }
@@ -85,7 +85,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), String> {
     if fs::read_to_string(path).is_ok_and(|there| there == text) {
         return Ok(());
     }
-    fs::write(path, text).map_err(told(path))
+    fs::write(path, text).map_err(naming(path))
 }
 
 /// What `cargo metadata` says of a package. It downloads what the package depends on.
@@ -108,19 +108,19 @@ pub fn package<'a>(metadata: &'a Value, name: &str, version: &str) -> Result<&'a
 }
 
 fn copy_directory(from: &Path, to: &Path) -> Result<(), String> {
-    fs::create_dir_all(to).map_err(told(to))?;
-    for entry in fs::read_dir(from).map_err(told(from))? {
-        let entry = entry.map_err(told(from))?;
+    fs::create_dir_all(to).map_err(naming(to))?;
+    for entry in fs::read_dir(from).map_err(naming(from))? {
+        let entry = entry.map_err(naming(from))?;
         let (path, copy) = (entry.path(), to.join(entry.file_name()));
         match path.is_dir() {
             true => copy_directory(&path, &copy)?,
-            false => fs::copy(&path, &copy).map(|_| ()).map_err(told(&copy))?,
+            false => fs::copy(&path, &copy).map(|_| ()).map_err(naming(&copy))?,
         }
     }
     Ok(())
 }
 
-fn told(path: &Path) -> impl Fn(std::io::Error) -> String {
+fn naming(path: &Path) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{}: {error}", path.display())
 }
 

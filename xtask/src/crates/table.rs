@@ -121,9 +121,9 @@ fn notes(published: &Published, checked: &Checked) -> Vec<String> {
         let record = account.record;
         let why = match account.expected {
             Some(entry) => format!("{} ({}): {}", record.verdict, entry.because.text(), entry.note),
-            None => format!("{}, not accounted for: {}", record.verdict, record.told()),
+            None => format!("{}, not accounted for: {}", record.verdict, record.reported()),
         };
-        match notes.iter_mut().find(|(told, _)| *told == why) {
+        match notes.iter_mut().find(|(reported, _)| *reported == why) {
             Some((_, tests)) => tests.push(&record.name),
             None => notes.push((why, vec![&record.name])),
         }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_one_entry_share_a_line_and_others_are_told_as_they_are() {
+    fn tests_of_one_entry_share_a_line_and_others_are_reported_as_they_are() {
         let entry = Expected {
             test: "t*".into(),
             shows: "panic".into(),

@@ -1,10 +1,10 @@
-//! Folders of a package do not need each other in circles, but for those that are known. (Tests may
+//! Folders of a package do not need each other in cycles, but for those that are known. (Tests may
 //! look at everything.)
 
 use crate::source::{File, files};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The circles that there are: packages, by where their sources are, and folders that need each
+/// The cycles that there are: packages, by where their sources are, and folders that need each
 /// other, be it by way of others. The list only becomes shorter.
 const KNOWN: &[(&str, &[&[&str]])] = &[
     // The state holds whatever the machine and the monitors keep, and these are handed the state.
@@ -13,7 +13,7 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
         &[&["claims", "loops", "machine", "monitor", "report"], &["hooks", "kernel", "models"]],
     ),
     ("runtime/search/src", &[]),
-    ("runtime/trace/src", &[]),
+    ("runtime/protocol/src", &[]),
     ("analysis/src", &[]),
     (
         "cargo-lockred/src",
@@ -100,22 +100,22 @@ fn reached(needs: &Needs, from: &String) -> BTreeSet<String> {
 }
 
 /// Folders that need each other.
-fn circles(needs: &Needs) -> BTreeSet<Vec<String>> {
+fn cycles(needs: &Needs) -> BTreeSet<Vec<String>> {
     let reaches: BTreeMap<&String, BTreeSet<String>> =
         needs.keys().map(|folder| (folder, reached(needs, folder))).collect();
-    let circle = |folder: &String| {
+    let cycle = |folder: &String| {
         let back = |other: &&String| reaches.get(other).is_some_and(|all| all.contains(folder));
         reaches[folder].iter().filter(back).cloned().collect::<Vec<String>>()
     };
-    needs.keys().map(circle).filter(|circle| circle.len() > 1).collect()
+    needs.keys().map(cycle).filter(|cycle| cycle.len() > 1).collect()
 }
 
 #[test]
-fn folders_need_each_other_in_no_new_circle() {
+fn folders_need_each_other_in_no_new_cycle() {
     let mut different = Vec::new();
     for (package, known) in KNOWN {
-        let found = circles(&needs(&files(package)));
-        let owned = |circle: &&[&str]| circle.iter().map(|&name| name.to_owned()).collect();
+        let found = cycles(&needs(&files(package)));
+        let owned = |cycle: &&[&str]| cycle.iter().map(|&name| name.to_owned()).collect();
         let known: BTreeSet<Vec<String>> = known.iter().map(owned).collect();
         if found != known {
             different.push(format!("{package}: there are {found:?}, and {known:?} are known"));
@@ -125,7 +125,7 @@ fn folders_need_each_other_in_no_new_circle() {
 }
 
 #[test]
-fn circles_are_found_by_way_of_others() {
+fn cycles_are_found_by_way_of_others() {
     let file = |module: &str, code: &str| File {
         module: module.split("::").map(str::to_owned).collect(),
         code: code.to_owned(),
@@ -138,6 +138,6 @@ fn circles_are_found_by_way_of_others() {
         file("e::v", "use crate::a::x;"),
     ];
     let names = |names: &str| names.split(' ').map(str::to_owned).collect::<Vec<String>>();
-    assert_eq!(circles(&needs(&files)), BTreeSet::from([names("a b c d")]));
-    assert_eq!(circles(&needs(&files[..2])), BTreeSet::new());
+    assert_eq!(cycles(&needs(&files)), BTreeSet::from([names("a b c d")]));
+    assert_eq!(cycles(&needs(&files[..2])), BTreeSet::new());
 }

@@ -77,7 +77,7 @@ fn code(text: &str) -> String {
     code
 }
 
-/// The index behind what closes the bracket that `text` has at `open`.
+/// The index after what closes the bracket that `text` has at `open`.
 fn behind(text: &str, open: usize) -> usize {
     let mut depth = 0;
     for (index, char) in text[open..].char_indices() {

@@ -1,17 +1,18 @@
 //! The control flow of a program: what happens in which order, block by block, as plain data that
 //! knows no LLVM.
 //!
-//! The acts of [`super::Body`] say where addresses may go, in any order. Analyses that ask what is
-//! so at a point need the order, numbers that conditions are made of, accesses to memory of every
-//! size, and which atomic operation acquires or releases a lock. Slots are those of the acts. What
-//! an instruction computes, and is none of the steps below, makes its slots [`Step::Opaque`].
+//! The statements of [`super::Body`] say where addresses may go, in any order. Analyses that ask
+//! what is so at a point need the order, numbers that conditions are made of, accesses to memory of
+//! every size, and which atomic operation acquires or releases a lock. Registers are those of the
+//! statements. What an instruction computes, and is none of the steps below, makes its registers
+//! [`Step::Opaque`].
 
 mod read;
 
 pub use read::{Points, read};
 
-use super::{FunctionId, GlobalId, Signature, Slot};
-use lockred_trace::hooks::Class;
+use super::{FunctionId, GlobalId, Register, Signature};
+use lockred_protocol::hooks::Class;
 use std::collections::BTreeSet;
 
 /// An instruction that accesses memory, synchronises, or calls: index into [`Points`].
@@ -27,7 +28,7 @@ pub enum Value {
     /// A number.
     Number(u64),
     /// A scalar of the same function.
-    Slot(Slot),
+    Register(Register),
     /// An address in a global variable.
     Global(GlobalId, i64),
     /// The address of a function.
@@ -53,12 +54,12 @@ pub enum Act {
         /// With others, who only read.
         shared: bool,
     },
-    /// Acquires it if this slot is 1, or does nothing.
+    /// Acquires it if this register is 1, or does nothing.
     Try {
         /// With others, who only read.
         shared: bool,
         /// Whether it succeeded.
-        success: Slot,
+        success: Register,
     },
     /// Gives it back.
     Release,
@@ -72,13 +73,13 @@ pub enum Act {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A new stack variable.
-    Variable(Slot),
+    Variable(Register),
     /// The result is this.
-    Same(Slot, Value),
+    Same(Register, Value),
     /// The result is this number, or as many bits of it, or the address if it has room for that.
     Narrow {
         /// The result.
-        result: Slot,
+        result: Register,
         /// The number.
         from: Value,
         /// How many bits the result has.
@@ -86,14 +87,14 @@ pub enum Step {
         /// Nothing of the number is lost.
         exact: bool,
     },
-    /// The result is an address, so many bytes behind another one.
-    Offset(Slot, Value, i64),
+    /// The result is an address, so many bytes after another one.
+    Offset(Register, Value, i64),
     /// The result is 1 if the value is 0, or else 0.
-    Not(Slot, Value),
+    Not(Register, Value),
     /// The result is 1 if two numbers are equal (or differ), or else 0.
     Compare {
         /// The result.
-        result: Slot,
+        result: Register,
         /// It is 1 where they are equal.
         equal: bool,
         /// One of them.
@@ -104,20 +105,20 @@ pub enum Step {
     /// The result is one of two values, by a condition.
     Choose {
         /// The result.
-        result: Slot,
+        result: Register,
         /// The condition.
         condition: Value,
         /// The value if it holds, and if not.
         values: [Value; 2],
     },
     /// Something else is computed.
-    Opaque(Slot),
+    Opaque(Register),
     /// Memory is read.
     Load {
         /// Where.
         address: Value,
         /// What goes where.
-        parts: Vec<Part<Slot>>,
+        parts: Vec<Part<Register>>,
         /// As an access; `None` for a part of an atomic operation.
         point: Option<Point>,
     },
@@ -163,8 +164,8 @@ pub struct Call {
     pub callee: Value,
     /// The scalars of the arguments.
     pub arguments: Vec<Value>,
-    /// The first slot of the result, and their number.
-    pub result: (Slot, u32),
+    /// The first register of the result, and their number.
+    pub result: (Register, u32),
     /// The widths of arguments and result.
     pub signature: Signature,
     /// Where.
@@ -186,7 +187,7 @@ pub enum End {
     Return(Vec<Value>),
     /// An exception leaves the function.
     Unwind,
-    /// Nothing comes behind.
+    /// Nothing comes after.
     Stop,
     /// Any of these.
     Any(Vec<BlockId>),
@@ -212,7 +213,7 @@ impl End {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
     /// What is one of several values, by the block that control came from.
-    pub merges: Vec<(Slot, Vec<(BlockId, Value)>)>,
+    pub merges: Vec<(Register, Vec<(BlockId, Value)>)>,
     /// What happens.
     pub steps: Vec<Step>,
     /// How it ends.

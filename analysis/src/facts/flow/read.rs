@@ -3,12 +3,12 @@
 use super::{Act, Block, BlockId, Call, End, Flow, Part, Point, Step, Value};
 use crate::assembly::is_harmless;
 use crate::facts::calls::signature;
-use crate::facts::{Index, Slot};
+use crate::facts::{Index, Register};
 use crate::llvm::{
     self, Constant, Distance, Instruction, Module, Movement, Opcode, Predicate, Scalar, Shape, Type,
 };
 use crate::recognise::Recognised;
-use lockred_trace::hooks::Class;
+use lockred_protocol::hooks::Class;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -130,13 +130,13 @@ impl Reader<'_> {
 
     fn instruction(&mut self, block: &mut Block, at: Instruction) {
         let value = at.value();
-        let slots = self.slots(value);
+        let registers = self.registers(value);
         if let Shape::Phi(incoming) = at.shape() {
             let incoming: Vec<(BlockId, Vec<Value>)> =
                 incoming.into_iter().map(|(v, b)| (self.blocks[&b], self.values(v))).collect();
-            for (i, &slot) in slots.iter().enumerate() {
+            for (i, &register) in registers.iter().enumerate() {
                 let of = incoming.iter().map(|(from, values)| (*from, values[i])).collect();
-                block.merges.push((slot, of));
+                block.merges.push((register, of));
             }
             return;
         }
@@ -149,7 +149,7 @@ impl Reader<'_> {
             _ => {}
         }
         let steps = &mut block.steps;
-        let Some(&slot) = slots.first() else { return };
+        let Some(&register) = registers.first() else { return };
         match at.shape() {
             Shape::Resize(of) => {
                 let bits = match value.value_type().kind() {
@@ -157,25 +157,25 @@ impl Reader<'_> {
                     _ => 64,
                 };
                 let (from, exact) = (self.value(of), at.keeps_all());
-                steps.push(Step::Narrow { result: slot, from, bits, exact });
+                steps.push(Step::Narrow { result: register, from, bits, exact });
                 return;
             }
             Shape::Compare(predicate @ (Predicate::Equal | Predicate::NotEqual), left, right) => {
                 let equal = predicate == Predicate::Equal;
                 let (left, right) = (self.value(left), self.value(right));
-                steps.push(Step::Compare { result: slot, equal, left, right });
+                steps.push(Step::Compare { result: register, equal, left, right });
                 return;
             }
             // Of a condition.
             Shape::Xor(of, with) if is_bit(value.value_type()) && is_one(with) => {
                 let of = self.value(of);
-                steps.push(Step::Not(slot, of));
+                steps.push(Step::Not(register, of));
                 return;
             }
             Shape::Select(condition, one, other) => {
                 let condition = self.value(condition);
                 let (one, other) = (self.values(one), self.values(other));
-                for (i, &result) in slots.iter().enumerate() {
+                for (i, &result) in registers.iter().enumerate() {
                     let values = [one[i], other[i]];
                     steps.push(Step::Choose { result, condition, values });
                 }
@@ -184,43 +184,47 @@ impl Reader<'_> {
             _ => {}
         }
         match at.movement(self.module) {
-            Movement::Variable(_) => steps.push(Step::Variable(slot)),
+            Movement::Variable(_) => steps.push(Step::Variable(register)),
             Movement::Offset(of, Distance::Restored) => {
                 let of = self.value(of);
-                steps.push(Step::Same(slot, of));
+                steps.push(Step::Same(register, of));
             }
             Movement::Offset(base, Distance::Exactly(bytes) | Distance::Within(bytes)) => {
                 let base = self.value(base);
-                steps.push(Step::Offset(slot, base, bytes));
+                steps.push(Step::Offset(register, base, bytes));
             }
-            Movement::Same(of) if of.len() == 1 && self.slots(of[0]).len() <= slots.len() => {
+            Movement::Same(of)
+                if of.len() == 1 && self.registers(of[0]).len() <= registers.len() =>
+            {
                 let of = self.values(of[0]);
-                steps.extend(slots.iter().zip(of).map(|(&slot, of)| Step::Same(slot, of)));
+                steps.extend(
+                    registers.iter().zip(of).map(|(&register, of)| Step::Same(register, of)),
+                );
             }
             Movement::Part(whole, path) => {
                 let values = self.values(whole);
                 let part = whole.value_type().scalars_at(self.module, &path);
-                for (i, &slot) in slots.iter().enumerate() {
+                for (i, &register) in registers.iter().enumerate() {
                     steps.push(match part {
-                        Some((first, _)) => Step::Same(slot, values[first + i]),
-                        None => Step::Opaque(slot),
+                        Some((first, _)) => Step::Same(register, values[first + i]),
+                        None => Step::Opaque(register),
                     });
                 }
             }
             Movement::WithPart(whole, part, path) => {
                 let (values, parts) = (self.values(whole), self.values(part));
                 let place = whole.value_type().scalars_at(self.module, &path);
-                for (i, &slot) in slots.iter().enumerate() {
+                for (i, &register) in registers.iter().enumerate() {
                     steps.push(match place {
                         Some((first, count)) if (first..first + count).contains(&i) => {
-                            Step::Same(slot, parts[i - first])
+                            Step::Same(register, parts[i - first])
                         }
-                        Some(_) => Step::Same(slot, values[i]),
-                        None => Step::Opaque(slot),
+                        Some(_) => Step::Same(register, values[i]),
+                        None => Step::Opaque(register),
                     });
                 }
             }
-            _ => steps.extend(slots.iter().map(|&slot| Step::Opaque(slot))),
+            _ => steps.extend(registers.iter().map(|&register| Step::Opaque(register))),
         }
     }
 
@@ -228,8 +232,8 @@ impl Reader<'_> {
         let point = Some(self.points.add(at));
         let address = self.value(at.address());
         if at.opcode() == Opcode::Load {
-            let slots = self.slots(at.value());
-            let parts = self.parts(at.value().value_type(), slots);
+            let registers = self.registers(at.value());
+            let parts = self.parts(at.value().value_type(), registers);
             block.steps.push(Step::Load { address, parts, point });
         } else {
             let stored = at.operand(0);
@@ -257,12 +261,12 @@ impl Reader<'_> {
     fn atomic(&mut self, block: &mut Block, at: Instruction) {
         let point = self.points.add(at);
         let address = self.value(at.address());
-        let slots = self.slots(at.value());
+        let registers = self.registers(at.value());
         if at.opcode() != Opcode::Load {
             let size = Some(at.access_size(self.module));
             block.steps.push(Step::Store { address, parts: Vec::new(), size, point: None });
         }
-        block.steps.extend(slots.iter().map(|&slot| Step::Opaque(slot)));
+        block.steps.extend(registers.iter().map(|&register| Step::Opaque(register)));
         let Some(recognised) = self.recognised.get(&at) else { return };
         if recognised.innermost {
             self.innermost.insert(point);
@@ -278,8 +282,8 @@ impl Reader<'_> {
             {
                 Act::Acquire { shared }
             }
-            Class::TryLock | Class::TryReadLock if is_exchange && slots.len() == 2 => {
-                Act::Try { shared, success: slots[1] }
+            Class::TryLock | Class::TryReadLock if is_exchange && registers.len() == 2 => {
+                Act::Try { shared, success: registers[1] }
             }
             Class::Unlock | Class::ReadUnlock => Act::Release,
             Class::Downgrade => Act::Downgrade,
@@ -290,9 +294,9 @@ impl Reader<'_> {
 
     fn call(&mut self, block: &mut Block, at: Instruction) {
         let Some(callee) = at.callee() else { return };
-        let result = self.slots(at.value());
+        let result = self.registers(at.value());
         let opaque = |block: &mut Block| {
-            block.steps.extend(result.iter().map(|&slot| Step::Opaque(slot)));
+            block.steps.extend(result.iter().map(|&register| Step::Opaque(register)));
         };
         if callee.is_inline_asm() && is_harmless(&callee.inline_asm_text()) {
             return opaque(block);
@@ -315,7 +319,7 @@ impl Reader<'_> {
                 block.steps.push(Step::Store { address, parts: Vec::new(), size, point });
             } else if starts(&["llvm.expect.", "llvm.launder.", "llvm.strip."]) {
                 let of = self.value(arguments[0]);
-                block.steps.extend(result.first().map(|&slot| Step::Same(slot, of)));
+                block.steps.extend(result.first().map(|&register| Step::Same(register, of)));
             } else {
                 for &argument in arguments.iter().filter(|a| a.value_type().is_pointer()) {
                     if !starts(WRITING_NOTHING) {
@@ -349,21 +353,21 @@ impl Reader<'_> {
         self.scalars.entry(of).or_insert_with(|| of.scalars(module).into()).clone()
     }
 
-    /// The slots of an instruction's result or of a parameter.
-    fn slots(&mut self, value: llvm::Value) -> Vec<Slot> {
+    /// The registers of an instruction's result or of a parameter.
+    fn registers(&mut self, value: llvm::Value) -> Vec<Register> {
         if value.value_type().is_void() {
             return Vec::new();
         }
-        let Some((_, first)) = self.index.slot(value) else { return Vec::new() };
-        let count = self.scalars(value.value_type()).len() as Slot;
+        let Some((_, first)) = self.index.register(value) else { return Vec::new() };
+        let count = self.scalars(value.value_type()).len() as Register;
         (first..first + count).collect()
     }
 
     /// The scalars of a value.
     fn values(&mut self, value: llvm::Value) -> Vec<Value> {
-        let slots = self.slots(value);
-        if !slots.is_empty() {
-            return slots.into_iter().map(Value::Slot).collect();
+        let registers = self.registers(value);
+        if !registers.is_empty() {
+            return registers.into_iter().map(Value::Register).collect();
         }
         let count = self.scalars(value.value_type()).len();
         let known = match value.as_integer() {

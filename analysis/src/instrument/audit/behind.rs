@@ -13,12 +13,12 @@ const DEPTH: u32 = 16;
 /// Accesses of one function that are kept.
 const MOST: usize = 64;
 
-/// An access behind a parameter.
+/// An access after a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Behind {
     /// The parameter's number.
     pub parameter: usize,
-    /// How far behind its address; `None`: anywhere.
+    /// How far after its address; `None`: anywhere.
     pub offset: Option<i64>,
     /// It writes.
     pub write: bool,
@@ -71,7 +71,7 @@ impl Accesses {
         found
     }
 
-    /// What is accessed by a call, each with the argument that it is behind.
+    /// What is accessed by a call, each with the argument that it is after.
     pub fn through(
         &mut self,
         module: &Module,
@@ -91,7 +91,7 @@ impl Accesses {
     }
 }
 
-/// The parameter that an address is computed of, and how far it is behind that. `seen`: values that
+/// The parameter that an address is computed of, and how far it is after that. `seen`: values that
 /// were looked at already.
 fn from_parameter(
     module: &Module,

@@ -45,7 +45,7 @@ impl Callers {
             let argument = *call.arguments().get(number)?;
             let mut names = Names::of(context, module, package, self, call.function());
             let place = names.at(argument, depth)?;
-            names.told(&place).map(|name| (name, place))
+            names.name_of(&place).map(|name| (name, place))
         };
         let given: Option<Vec<(String, Place)>> =
             calls(function).and_then(|calls| calls.into_iter().map(given).collect());

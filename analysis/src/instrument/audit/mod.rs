@@ -1,8 +1,8 @@
 //! What a package does with memory that threads share, for `cargo lockred audit`: plain accesses,
 //! atomic operations, locks, and calls under locks.
 //!
-//! Told is what is compiled of the package's files; code of std that is inlined into them counts as
-//! theirs. Nothing of it decides about instrumentation.
+//! Reported is what is compiled of the package's files; code of std that is inlined into them
+//! counts as theirs. Nothing of it decides about instrumentation.
 
 mod behind;
 mod callers;
@@ -23,9 +23,9 @@ use crate::llvm::{Context, Function, Instruction, Module, Opcode, Subprogram};
 use crate::locksets::{Lock, Locksets, Taken};
 use crate::recognise::{demangle, path_of};
 use crate::sharing::{Reach, Sharing};
-use lockred_trace::audit::{Access, Acquire, Atomic, Audit, Call, Held, Kind, Order};
-use lockred_trace::audit::{Function as Compiled, Way};
-use lockred_trace::hooks;
+use lockred_protocol::audit::{Access, Acquire, Atomic, Audit, Call, Held, Kind, Order};
+use lockred_protocol::audit::{Function as Compiled, Way};
+use lockred_protocol::hooks;
 use order::Synchronises;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -37,8 +37,8 @@ pub struct Input<'a> {
     pub locksets: &'a Locksets,
 }
 
-/// Functions whose path begins so do nothing by themselves that is told; they may call what they
-/// are given.
+/// Functions whose path begins so do nothing by themselves that is reported; they may call what
+/// they are given.
 const QUIET: &[&str] = &["core::", "alloc::", "hashbrown::", "llvm.", "[", "(", "&", "*", "<*"];
 
 /// What these call is called by another thread.
@@ -306,7 +306,7 @@ impl Auditor<'_> {
         let (order, failure) = match kind {
             Kind::Exchange => {
                 let (success, failure) = at.compare_exchange_orders();
-                (success, Some(told(failure)))
+                (success, Some(to_wire(failure)))
             }
             _ => (at.order(), None),
         };
@@ -315,7 +315,7 @@ impl Auditor<'_> {
             _ => names.name(at.address()).0,
         };
         let site = self.sites.of(self.context, function, at);
-        self.audit.atomics.push(Atomic { site, object, kind, order: told(order), failure });
+        self.audit.atomics.push(Atomic { site, object, kind, order: to_wire(order), failure });
     }
 
     fn call(&mut self, function: Function, at: Instruction) {
@@ -430,8 +430,8 @@ fn is_of_box(at: Instruction) -> bool {
     at.location().is_some_and(|location| location.file().ends_with("alloc/src/boxed.rs"))
 }
 
-/// The order as it is told.
-const fn told(order: hooks::Order) -> Order {
+/// The order as it is reported.
+const fn to_wire(order: hooks::Order) -> Order {
     match order {
         hooks::Order::Relaxed => Order::Relaxed,
         hooks::Order::Acquire => Order::Acquire,

@@ -14,7 +14,7 @@ use crate::llvm::{
     Movement, Value, ValueTypes,
 };
 use crate::recognise::{demangle, path_of};
-use lockred_trace::audit::Way;
+use lockred_protocol::audit::Way;
 use std::collections::HashMap;
 
 /// Steps that an address is followed back.
@@ -25,7 +25,7 @@ const DEPTH: u32 = 16;
 pub struct Place {
     /// The type of the whole that it is in.
     of: DebugType,
-    /// How far behind the beginning of that; `None`: anywhere.
+    /// How far after the beginning of that; `None`: anywhere.
     offset: Option<u64>,
     /// By what kinds of pointers it was reached.
     pub way: Way,
@@ -66,7 +66,7 @@ impl<'a> Names<'a> {
     /// package's, nor a global variable.
     pub fn name(&mut self, address: Value) -> (String, Way) {
         match self.place(address) {
-            Some(place) => (self.told(&place).unwrap_or_default(), place.way),
+            Some(place) => (self.name_of(&place).unwrap_or_default(), place.way),
             None => (String::new(), Way::Raw),
         }
     }
@@ -79,13 +79,13 @@ impl<'a> Names<'a> {
             Some(bytes) => moved(place, bytes),
             None => Place { offset: None, ..place },
         };
-        (self.told(&place).unwrap_or_default(), place.way)
+        (self.name_of(&place).unwrap_or_default(), place.way)
     }
 
     /// The name of what lies so many bytes behind an address.
     pub fn near(&mut self, address: Value, bytes: i64) -> String {
         let place = self.place(address);
-        place.and_then(|place| self.told(&moved(place, bytes))).unwrap_or_default()
+        place.and_then(|place| self.name_of(&moved(place, bytes))).unwrap_or_default()
     }
 
     /// The name of the lock that a call, or an atomic operation, acquires.
@@ -99,7 +99,7 @@ impl<'a> Names<'a> {
         let mut types = Vec::new();
         for address in addresses {
             let Some(place) = self.place(address) else { continue };
-            match self.told(&place) {
+            match self.name_of(&place) {
                 Some(name) if place.global.is_some() || name.contains('.') => return name,
                 _ => types.push(place.of.name()),
             }
@@ -140,22 +140,22 @@ impl<'a> Names<'a> {
             return Some(moved(place, bytes));
         }
         let by_code = address.as_instruction().and_then(|at| self.by_instruction(at, depth));
-        let is_told = |this: &Self, place: &Place| this.told(place).is_some();
+        let is_named = |this: &Self, place: &Place| this.name_of(place).is_some();
         if let Some(place) = by_code.clone()
-            && is_told(self, &place)
+            && is_named(self, &place)
         {
             return Some(place);
         }
         let places: Vec<Place> =
             self.types.value(address).filter_map(|of| self.behind(of, 0, Way::Exclusive)).collect();
-        let named = places.iter().find(|place| is_told(self, place));
+        let named = places.iter().find(|place| is_named(self, place));
         let by_variable = named.or(places.first()).cloned();
         self.passed(address, by_variable.or(by_code), depth)
     }
 
     /// Of a parameter that is not known better by its type: what the calls of the function give.
     fn passed(&self, address: Value, known: Option<Place>, depth: u32) -> Option<Place> {
-        let by_type = known.as_ref().and_then(|place| Some((self.told(place)?, place.way)));
+        let by_type = known.as_ref().and_then(|place| Some((self.name_of(place)?, place.way)));
         if by_type.is_some_and(|(name, way)| name.contains('.') || way != Way::Raw) {
             return known;
         }
@@ -291,7 +291,7 @@ impl<'a> Names<'a> {
     }
 
     /// The name of a place.
-    pub fn told(&self, place: &Place) -> Option<String> {
+    pub fn name_of(&self, place: &Place) -> Option<String> {
         let mut name = None;
         let mut of = place.of;
         let mut offset = place.offset;

@@ -1,8 +1,8 @@
-//! What may have synchronised before a point of a function, or may do so behind it.
+//! What may have synchronised before a point of a function, or may do so after it.
 
 use crate::llvm::{Block, Function, Instruction, Module, Opcode};
 use crate::recognise::{demangle, path_of};
-use lockred_trace::hooks::Order;
+use lockred_protocol::hooks::Order;
 use std::collections::{HashMap, HashSet};
 
 /// Functions that synchronise only for themselves.
@@ -113,7 +113,7 @@ impl Synchronises {
     }
 
     /// Of each instruction of a function: whether something may have acquired before, and whether
-    /// something may release behind it; in the function, or around one of its calls, where all of
+    /// something may release after it; in the function, or around one of its calls, where all of
     /// these are known.
     pub fn around(&mut self, function: Function) -> HashMap<Instruction, Does> {
         let outside = self.outside(function, DEPTH);
@@ -129,7 +129,7 @@ impl Synchronises {
         if let Some(&known) = self.outside.get(&function) {
             return known;
         }
-        // Of a circle, nothing more is asked.
+        // Of a cycle, nothing more is asked.
         self.outside.insert(function, Does::default());
         let mut found = Does::default();
         for call in calls {
@@ -181,7 +181,7 @@ impl Synchronises {
     }
 }
 
-/// The blocks behind these.
+/// The blocks after these.
 fn behind(edges: &HashMap<Block, Vec<Block>>, from: Vec<Block>) -> HashSet<Block> {
     let mut found = HashSet::new();
     let mut open = from;

@@ -3,7 +3,7 @@
 
 use crate::llvm::{Context, Function, Instruction, Module};
 use crate::recognise::is_of_std;
-use lockred_trace::audit::{AUDIT, Line};
+use lockred_protocol::audit::{AUDIT, Line};
 use std::collections::HashSet;
 
 /// See the module.

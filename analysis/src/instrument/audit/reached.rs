@@ -28,7 +28,7 @@ pub fn blocks(function: Function) -> Vec<Block> {
     all.into_iter().filter(|block| seen.contains(block)).collect()
 }
 
-/// Where control may go behind a block.
+/// Where control may go after a block.
 fn next(terminator: Instruction) -> Vec<Block> {
     let all = || terminator.successors();
     if terminator.opcode() == Opcode::Call {

@@ -8,7 +8,7 @@ use super::Input;
 use super::orders;
 use crate::audit::report::{Atomic, Operation};
 use crate::audit::source::Holds;
-use lockred_trace::audit::{Kind, Order};
+use lockred_protocol::audit::{Kind, Order};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -67,7 +67,7 @@ pub fn placed<'a>(input: &'a Input<'_>) -> Vec<Placed<'a>> {
 }
 
 /// Whether the function around a place has a fence that does something, on the side where it
-/// counts: before a write, behind a read.
+/// counts: before a write, after a read.
 fn is_fenced(
     input: &Input<'_>,
     placed: &Placed<'_>,

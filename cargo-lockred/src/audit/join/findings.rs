@@ -5,14 +5,14 @@ use super::{Input, order, unpaired, unprotected};
 use crate::audit::report::{Across, Audit, Finding, Held, Place};
 use crate::audit::source::Use;
 use crate::fingerprint::Fingerprint;
-use lockred_trace::codes::WarningKind;
+use lockred_protocol::codes::WarningKind;
 use std::collections::BTreeSet;
 
 /// All of them, most dangerous first.
 pub fn of(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = unprotected::findings(input);
     findings.extend(unbounded(input, audit));
-    findings.extend(circles(input, audit));
+    findings.extend(cycles(input, audit));
     findings.extend(unpaired::releases(input, audit));
     findings.extend(unpaired::pointers(input, audit));
     findings.extend(held(input, audit));
@@ -68,12 +68,12 @@ pub fn owner(object: &str) -> &str {
 fn unbounded(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = Vec::new();
     for it in &audit.impls {
-        let told: Vec<&String> =
+        let reported: Vec<&String> =
             it.unbounded.iter().filter(|name| holds(input, &it.of, name)).collect();
-        if told.is_empty() {
+        if reported.is_empty() {
             continue;
         }
-        let names: Vec<String> = told.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = reported.iter().map(|name| format!("`{name}`")).collect();
         let names = names.join(", ");
         findings.push(finding(
             input,
@@ -125,17 +125,17 @@ fn has<'a>(
     })
 }
 
-/// Of all circles.
+/// Of all cycles.
 const SAME: &str =
     "threads deadlock if they are the same locks, and nothing else keeps the threads apart";
 /// Of those that are not certain.
 const MAY: &str = "some of the locks that are held then may be held, for all that is known";
 
-fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
+fn cycles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for circle in order::circles(&audit.edges) {
+    for cycle in order::cycles(&audit.edges) {
         let mut places = Vec::new();
-        for edge in &circle {
+        for edge in &cycle {
             let Some((held, wanted)) = edge.sites.first() else { continue };
             places.push((format!("`{}` is acquired here", edge.held), held.clone()));
             places.push((format!("`{}` under it", edge.wanted), wanted.clone()));
@@ -145,14 +145,14 @@ fn circles(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
             places.swap(0, 1);
         }
         let edges: Vec<String> =
-            circle.iter().map(|edge| format!("`{}` under `{}`", edge.wanted, edge.held)).collect();
+            cycle.iter().map(|edge| format!("`{}` under `{}`", edge.wanted, edge.held)).collect();
         findings.push(finding(
             input,
             WarningKind::LockOrder,
-            owner(&circle[0].held),
-            format!("locks may be acquired in a circle: {}", edges.join(", ")),
+            owner(&cycle[0].held),
+            format!("locks may be acquired in a cycle: {}", edges.join(", ")),
             places,
-            match circle.iter().all(|edge| edge.sure) {
+            match cycle.iter().all(|edge| edge.sure) {
                 true => &[SAME],
                 false => &[SAME, MAY],
             },
@@ -216,7 +216,7 @@ fn held(input: &Input<'_>, audit: &Audit) -> Vec<Finding> {
             Across::Join => "a deadlock, if that thread wants the lock",
             _ => "who wants the lock waits as long",
         };
-        // A method is told with its type.
+        // A method is reported with its type.
         let subject = place.function.split("::").next().unwrap_or(&place.function);
         findings.push(finding(input, kind, subject, message, places, &[note]));
     }

@@ -121,7 +121,7 @@ pub fn audit(input: &Input<'_>) -> Audit {
     audit
 }
 
-/// Types that anything is to be told of.
+/// Types that anything is to be reported of.
 fn types(input: &Input<'_>, audit: &Audit) -> Vec<Type> {
     let owner = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
     let mut wanted: BTreeSet<String> = audit.impls.iter().map(|it| it.of.clone()).collect();
@@ -134,11 +134,11 @@ fn types(input: &Input<'_>, audit: &Audit) -> Vec<Type> {
     for (file, it) in input.source.all(|file| &file.statics) {
         declared.entry(input.names.of_static(it)).or_insert_with(|| input.place(file, it.at));
     }
-    let told = |name: String| {
+    let reported = |name: String| {
         let place = declared.get(&name).cloned().unwrap_or_default();
         Type { name, place }
     };
-    wanted.into_iter().map(told).collect()
+    wanted.into_iter().map(reported).collect()
 }
 
 fn seen(input: &Input<'_>) -> Seen {

@@ -8,7 +8,7 @@ use super::Input;
 use crate::audit::compiled::Access;
 use crate::audit::report::{Class, Object, Place};
 use crate::audit::source::{Holds, Lent, Type};
-use lockred_trace::audit::Way;
+use lockred_protocol::audit::Way;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub fn of(input: &Input<'_>) -> Vec<Object> {
     let accesses = by_name(input);
     let shareable = input.shareable();
     let mut objects = Vec::new();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (file, of) in input.source.all(|file| &file.types) {
         let synchronises = of.fields.iter().any(|field| {
             matches!(field.holds, Holds::Atomic | Holds::Lock | Holds::Synchronisation)
@@ -56,7 +56,7 @@ pub fn of(input: &Input<'_>) -> Vec<Object> {
         }
         for field in of.fields.iter().filter(|field| field.holds != Holds::Phantom) {
             let name = format!("{name}.{}", field.name);
-            if !told.insert(name.clone()) {
+            if !reported.insert(name.clone()) {
                 continue;
             }
             let known = accesses.get(name.as_str()).map_or(&[][..], Vec::as_slice);

@@ -1,4 +1,4 @@
-//! The order of locks, by type and field, and circles in it.
+//! The order of locks, by type and field, and cycles in it.
 
 use super::Input;
 use crate::audit::compiled::Nested;
@@ -27,9 +27,9 @@ pub fn is_named(lock: &str) -> bool {
     !lock.contains('<') && lock != "a lock"
 }
 
-/// Circles of two and more locks: the edges of each. One lock that is always held around a circle
+/// Cycles of two and more locks: the edges of each. One lock that is always held around a cycle
 /// keeps threads apart.
-pub fn circles(edges: &[Edge]) -> Vec<Vec<&Edge>> {
+pub fn cycles(edges: &[Edge]) -> Vec<Vec<&Edge>> {
     let edges: Vec<&Edge> = edges
         .iter()
         .filter(|edge| edge.held != edge.wanted && is_named(&edge.held) && is_named(&edge.wanted))
@@ -47,27 +47,27 @@ pub fn circles(edges: &[Edge]) -> Vec<Vec<&Edge>> {
         }
         false
     };
-    let on_circle: Vec<&Edge> =
+    let on_cycle: Vec<&Edge> =
         edges.iter().copied().filter(|edge| reaches(&edge.wanted, &edge.held)).collect();
-    let mut circles: Vec<Vec<&Edge>> = Vec::new();
-    for edge in on_circle {
-        let same = |circle: &&mut Vec<&Edge>| {
-            reaches(&circle[0].held, &edge.held) && reaches(&edge.held, &circle[0].held)
+    let mut cycles: Vec<Vec<&Edge>> = Vec::new();
+    for edge in on_cycle {
+        let same = |cycle: &&mut Vec<&Edge>| {
+            reaches(&cycle[0].held, &edge.held) && reaches(&edge.held, &cycle[0].held)
         };
-        match circles.iter_mut().find(same) {
-            Some(circle) => circle.push(edge),
-            None => circles.push(vec![edge]),
+        match cycles.iter_mut().find(same) {
+            Some(cycle) => cycle.push(edge),
+            None => cycles.push(vec![edge]),
         }
     }
-    circles.retain(|circle| gates(circle, &edges).is_empty());
-    circles
+    cycles.retain(|cycle| gates(cycle, &edges).is_empty());
+    cycles
 }
 
-/// Locks that are held wherever an edge of a circle is gone along.
-fn gates<'a>(circle: &[&Edge], edges: &[&'a Edge]) -> BTreeSet<&'a str> {
-    let on = |lock: &str| circle.iter().any(|edge| edge.held == lock || edge.wanted == lock);
+/// Locks that are held wherever an edge of a cycle is gone along.
+fn gates<'a>(cycle: &[&Edge], edges: &[&'a Edge]) -> BTreeSet<&'a str> {
+    let on = |lock: &str| cycle.iter().any(|edge| edge.held == lock || edge.wanted == lock);
     let mut common: Option<BTreeSet<&str>> = None;
-    for (_, wanted) in circle.iter().flat_map(|edge| &edge.sites) {
+    for (_, wanted) in cycle.iter().flat_map(|edge| &edge.sites) {
         let others = edges.iter().filter(|edge| !on(&edge.held));
         let here = others.filter(|edge| edge.sites.iter().any(|(_, at)| at == wanted));
         let here: BTreeSet<&str> = here.map(|edge| &*edge.held).collect();
@@ -96,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_found_unless_a_lock_keeps_threads_apart() {
-        let count = |of: &[(&str, &str, u32)]| circles(&edges(of)).len();
+    fn cycles_are_found_unless_a_lock_keeps_threads_apart() {
+        let count = |of: &[(&str, &str, u32)]| cycles(&edges(of)).len();
         assert_eq!(count(&[("a", "b", 1), ("b", "a", 2)]), 1);
         assert_eq!(count(&[("a", "b", 1), ("b", "c", 2)]), 0);
         assert_eq!(count(&[("a", "b", 1), ("b", "c", 2), ("c", "a", 3)]), 1);

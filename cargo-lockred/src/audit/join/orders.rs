@@ -9,7 +9,7 @@
 use super::Input;
 use crate::audit::compiled::{Atomic, Compiled};
 use crate::audit::source::{File, Function, Holds, Operation as Written, Orders, Position, Source};
-use lockred_trace::audit::{Kind, Order};
+use lockred_protocol::audit::{Kind, Order};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -80,7 +80,7 @@ fn is_of_atomic_field(source: &Source, written: &Written) -> bool {
     same.peek().is_some() && same.all(|field| field.holds == Holds::Atomic)
 }
 
-/// Orders as they are told: `Relaxed or Acquire`.
+/// Orders as they are reported: `Relaxed or Acquire`.
 pub fn text(orders: &Orders, kind: Kind) -> String {
     let names: Vec<String> = orders.iter().map(|order| format!("{order:?}")).collect();
     match &names[..] {
@@ -91,7 +91,7 @@ pub fn text(orders: &Orders, kind: Kind) -> String {
 }
 
 impl Operation<'_> {
-    /// As it is told: `compare_exchange AcqRel/Acquire`.
+    /// As it is reported: `compare_exchange AcqRel/Acquire`.
     pub fn text(&self) -> String {
         let Written { method, kind, .. } = self.written;
         let mut text = format!("{method} {}", text(&self.orders, *kind));
@@ -118,11 +118,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_told_as_alternatives() {
-        let told = |orders: &[Order]| text(&orders.iter().copied().collect(), Kind::Load);
-        assert_eq!(told(&[Order::Acquire]), "Acquire");
-        assert_eq!(told(&[Order::Relaxed, Order::Acquire]), "Relaxed or Acquire");
-        assert_eq!(told(&[Order::Relaxed, Order::Acquire, Order::SeqCst]), "any order");
+    fn orders_are_reported_as_alternatives() {
+        let reported = |orders: &[Order]| text(&orders.iter().copied().collect(), Kind::Load);
+        assert_eq!(reported(&[Order::Acquire]), "Acquire");
+        assert_eq!(reported(&[Order::Relaxed, Order::Acquire]), "Relaxed or Acquire");
+        assert_eq!(reported(&[Order::Relaxed, Order::Acquire, Order::SeqCst]), "any order");
     }
 
     #[test]

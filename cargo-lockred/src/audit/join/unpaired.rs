@@ -4,8 +4,8 @@ use super::findings::{finding, owner};
 use super::{Input, atomics};
 use crate::audit::report::{Audit, Finding, Operation};
 use crate::audit::source::Type;
-use lockred_trace::audit::{Kind, Order};
-use lockred_trace::codes::WarningKind;
+use lockred_protocol::audit::{Kind, Order};
+use lockred_protocol::codes::WarningKind;
 use std::collections::BTreeSet;
 
 /// What is released and acquired by nobody.

@@ -7,7 +7,7 @@ use super::objects::{by_name, is_exclusive, is_unsafe};
 use super::order::is_named;
 use crate::audit::compiled::Access;
 use crate::audit::report::{Finding, Place};
-use lockred_trace::codes::WarningKind;
+use lockred_protocol::codes::WarningKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All of them: first writes, then reads.

@@ -1,7 +1,7 @@
 //! Atomic operations as the source has them: method calls with memory orders among their arguments.
 
 use super::Position;
-use lockred_trace::audit::{Kind, Order};
+use lockred_protocol::audit::{Kind, Order};
 use std::collections::BTreeSet;
 use syn::{Expr, Member};
 

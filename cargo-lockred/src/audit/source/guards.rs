@@ -14,7 +14,7 @@ use syn::{Block, Expr, Pat, Stmt};
 /// Methods that give guards, when they take nothing.
 const ACQUIRE: &[&str] =
     &["lock", "read", "write", "upgradable_read", "lock_arc", "write_arc", "read_arc"];
-/// What comes behind them without giving anything but the guard.
+/// What comes after them without giving anything but the guard.
 const THROUGH: &[&str] = &["unwrap", "expect", "unwrap_or_else", "unwrap_or_default"];
 
 /// Where an expression acquires a lock whose guard is its value.
@@ -96,7 +96,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn tell(&mut self, guard: &str, acquired: Span, at: Span) {
+    fn report(&mut self, guard: &str, acquired: Span, at: Span) {
         self.found.push(Awaited {
             guard: guard.to_owned(),
             acquired: visit::position(acquired.start()),
@@ -110,7 +110,7 @@ impl Walk<'_> {
         let looked_at = look("", |finder| finder.visit_expr(of));
         let Some(acquired) = looked_at.temporary else { return };
         if let Some(&at) = look("", body).awaits.first() {
-            self.tell("a temporary value", acquired, at);
+            self.report("a temporary value", acquired, at);
         }
     }
 }
@@ -138,7 +138,7 @@ impl<'a> Visit<'a> for Walk<'_> {
                     if let Some(&wait) = seen.awaits.first()
                         && seen.dropped.is_none()
                     {
-                        self.tell(&name, acquired, wait);
+                        self.report(&name, acquired, wait);
                         break;
                     }
                     if seen.dropped.is_some() {

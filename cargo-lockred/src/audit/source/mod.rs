@@ -2,7 +2,7 @@
 //! compiled.
 //!
 //! Modules are followed from the root of each target. Code that macros make is not seen; how many
-//! calls of macros there are is told.
+//! calls of macros there are is reported.
 
 mod atomics;
 mod bounds;

@@ -1,7 +1,7 @@
 //! Sources as text, and what is read of them.
 
 use super::*;
-use lockred_trace::audit::{Kind, Order};
+use lockred_protocol::audit::{Kind, Order};
 
 fn file(text: &str) -> File {
     visit::file(text, &syn::parse_file(text).unwrap(), &[], false).0
@@ -20,8 +20,8 @@ fn implementations_that_ask_nothing_of_a_parameter_are_seen() {
     assert!(unbounded("unsafe impl<T> Sync for X<T> where T: ?Sized + Send {}").is_empty());
     assert!(unbounded("unsafe impl Sync for X {}").is_empty());
     assert!(file("impl<T> !Send for X<T> {}\nunsafe impl<T> Other for X<T> {}").impls.is_empty());
-    let told = &file("unsafe impl<T: ?Sized> Send for X<T> where T: Send, {}").impls[0];
-    assert_eq!(told.text, "unsafe impl<T: ?Sized> Send for X<T> where T: Send");
+    let reported = &file("unsafe impl<T: ?Sized> Send for X<T> where T: Send, {}").impls[0];
+    assert_eq!(reported.text, "unsafe impl<T: ?Sized> Send for X<T> where T: Send");
 }
 
 #[test]
@@ -74,13 +74,13 @@ fn atomic_operations_are_known_by_their_orders() {
     );
     let said =
         |orders: &Option<Orders>| -> Vec<Order> { orders.iter().flatten().copied().collect() };
-    let told: Vec<_> = file
+    let reported: Vec<_> = file
         .atomics
         .iter()
         .map(|o| (&*o.on, o.of_self, o.kind, said(&o.orders), said(&o.failures), o.doubtful))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("head", true, Kind::Store, vec![Release], vec![], false),
             ("head", false, Kind::Exchange, vec![AcqRel], vec![Relaxed], false),

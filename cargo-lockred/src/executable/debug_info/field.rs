@@ -2,15 +2,15 @@
 //! `Pool.slots[_]`, `COUNTER`.
 //!
 //! Names begin with the static, or else with the type that has the field, or, where no type of the
-//! program's own is passed, with the variable. Types of libraries that wrap others are not told:
-//! what is in a `Mutex<Pool>` is in `Pool`, and what is in a `Mutex<u64>` in the field `total` of
-//! `Account` is `*Account.total`, while the lock itself is `Account.total`. What is inside of other
-//! types of libraries (the length of a `Vec`) is told as the field that has them. Variants of an
-//! enum are not told apart, as its memory would have to be read.
+//! program's own is passed, with the variable. Types of libraries that wrap others are not
+//! reported: what is in a `Mutex<Pool>` is in `Pool`, and what is in a `Mutex<u64>` in the field
+//! `total` of `Account` is `*Account.total`, while the lock itself is `Account.total`. What is
+//! inside of other types of libraries (the length of a `Vec`) is reported as the field that has
+//! them. Variants of an enum are not told apart, as its memory would have to be read.
 
 use super::types::{Field, Shape, Type};
 
-/// Crates whose types are told by what is in them, or by the field that has them.
+/// Crates whose types are named by what is in them, or by the field that has them.
 const LIBRARIES: &[&str] = &[
     "core",
     "alloc",
@@ -35,7 +35,7 @@ struct Way {
     owner: Option<String>,
     /// The owner is a variable, which the first type of the program's own replaces.
     variable: bool,
-    /// What comes behind the owner.
+    /// What comes after the owner.
     path: String,
     /// Went into what a lock protects, and no type of the program's own has come since.
     inside: bool,
@@ -76,7 +76,7 @@ pub struct Name {
 }
 
 /// The name of `size` bytes at an offset into a value of a type. A lock that is in nothing with a
-/// name is told by its type. `None` if nothing in it has a name, or the bytes are in none of its
+/// name is given by its type. `None` if nothing in it has a name, or the bytes are in none of its
 /// fields.
 pub fn name(root: Root<'_>, of: &Type, offset: u64, size: u64) -> Option<Name> {
     if offset + size > of.size {
@@ -239,7 +239,7 @@ mod tests {
         Type { name: "[T]".into(), krate: String::new(), size, shape: Shape::Array(Rc::new(of)) }
     }
 
-    fn told(of: &Type, offset: u64, size: u64) -> Option<String> {
+    fn reported(of: &Type, offset: u64, size: u64) -> Option<String> {
         name(Root::Block, of, offset, size).map(|name| name.text)
     }
 
@@ -251,16 +251,16 @@ mod tests {
     fn fields_are_told_by_the_type_that_has_them() {
         let place = structure("bank::Place<T>", &[("x", 0, plain(4)), ("y", 4, plain(4))]);
         let pool = structure("bank::Pool", &[("free", 0, plain(8)), ("at", 8, place)]);
-        assert_eq!(told(&pool, 0, 8).as_deref(), Some("Pool.free"));
-        assert_eq!(told(&pool, 2, 1).as_deref(), Some("Pool.free"));
-        assert_eq!(told(&pool, 12, 4).as_deref(), Some("Pool.at.y"));
-        assert_eq!(told(&pool, 8, 8).as_deref(), Some("Pool.at"), "the whole of it");
-        assert_eq!(told(&pool, 4, 8).as_deref(), Some("Pool"), "parts of two");
-        assert_eq!(told(&pool, 12, 8), None, "beyond it");
+        assert_eq!(reported(&pool, 0, 8).as_deref(), Some("Pool.free"));
+        assert_eq!(reported(&pool, 2, 1).as_deref(), Some("Pool.free"));
+        assert_eq!(reported(&pool, 12, 4).as_deref(), Some("Pool.at.y"));
+        assert_eq!(reported(&pool, 8, 8).as_deref(), Some("Pool.at"), "the whole of it");
+        assert_eq!(reported(&pool, 4, 8).as_deref(), Some("Pool"), "parts of two");
+        assert_eq!(reported(&pool, 12, 8), None, "beyond it");
     }
 
     #[test]
-    fn types_are_told_without_paths() {
+    fn types_are_reported_without_paths() {
         assert_eq!(short("Mutex<bank::a::Account>"), "Mutex<Account>");
         assert_eq!(short("Vec<(a::B, &c::D), alloc::alloc::Global>"), "Vec<(B, &D)>");
     }
@@ -280,22 +280,26 @@ mod tests {
             "alloc::ArcInner<T>",
             &[("strong", 0, plain(8)), ("weak", 8, plain(8)), ("data", 16, shared)],
         );
-        assert_eq!(told(&counted, 24, 4).as_deref(), Some("Shared.lock"));
-        assert_eq!(told(&counted, 28, 1).as_deref(), Some("Shared.lock"), "the flag of it");
-        assert_eq!(told(&counted, 32, 8).as_deref(), Some("Queue.len"));
-        assert_eq!(told(&counted, 16, 8).as_deref(), Some("Shared.cap"));
-        assert_eq!(told(&counted, 0, 8), None, "a count is nobody's field");
+        assert_eq!(reported(&counted, 24, 4).as_deref(), Some("Shared.lock"));
+        assert_eq!(reported(&counted, 28, 1).as_deref(), Some("Shared.lock"), "the flag of it");
+        assert_eq!(reported(&counted, 32, 8).as_deref(), Some("Queue.len"));
+        assert_eq!(reported(&counted, 16, 8).as_deref(), Some("Shared.cap"));
+        assert_eq!(reported(&counted, 0, 8), None, "a count is nobody's field");
     }
 
     #[test]
     fn what_a_lock_protects_is_told_by_the_lock_where_it_has_no_type() {
         let account = structure("bank::Account", &[("total", 0, mutex(plain(8)))]);
-        assert_eq!(told(&account, 0, 4).as_deref(), Some("Account.total"));
-        assert_eq!(told(&account, 8, 8).as_deref(), Some("*Account.total"));
+        assert_eq!(reported(&account, 0, 4).as_deref(), Some("Account.total"));
+        assert_eq!(reported(&account, 8, 8).as_deref(), Some("*Account.total"));
         let rows = structure("bank::Rows", &[("rows", 0, mutex(array(plain(4), 2)))]);
-        assert_eq!(told(&rows, 12, 4).as_deref(), Some("*Rows.rows"));
-        assert_eq!(told(&mutex(plain(4)), 8, 4), None);
-        assert_eq!(told(&mutex(plain(4)), 0, 4).as_deref(), Some("Mutex<T>"), "the lock itself");
+        assert_eq!(reported(&rows, 12, 4).as_deref(), Some("*Rows.rows"));
+        assert_eq!(reported(&mutex(plain(4)), 8, 4), None);
+        assert_eq!(
+            reported(&mutex(plain(4)), 0, 4).as_deref(),
+            Some("Mutex<T>"),
+            "the lock itself"
+        );
         assert_eq!(text(Root::Variable("m"), &mutex(plain(4)), 0, 4).as_deref(), Some("m"));
         assert_eq!(text(Root::Variable("m"), &mutex(plain(4)), 8, 4).as_deref(), Some("*m"));
     }
@@ -330,12 +334,12 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_told_without_their_number() {
+    fn elements_are_reported_without_their_number() {
         let slot = structure("p::Slot", &[("used", 0, plain(1)), ("value", 4, plain(4))]);
         let pool = structure("p::Pool", &[("slots", 0, array(slot.clone(), 3))]);
-        assert_eq!(told(&pool, 20, 4).as_deref(), Some("Pool.slots[_].value"));
-        assert_eq!(told(&pool, 4, 8).as_deref(), Some("Pool.slots"), "parts of two");
-        assert_eq!(told(&array(slot, 3), 8, 1).as_deref(), Some("Slot.used"));
+        assert_eq!(reported(&pool, 20, 4).as_deref(), Some("Pool.slots[_].value"));
+        assert_eq!(reported(&pool, 4, 8).as_deref(), Some("Pool.slots"), "parts of two");
+        assert_eq!(reported(&array(slot, 3), 8, 1).as_deref(), Some("Slot.used"));
         assert_eq!(
             text(Root::Static("COUNTS"), &array(plain(4), 2), 4, 4).as_deref(),
             Some("COUNTS[_]")
@@ -346,11 +350,11 @@ mod tests {
     fn tuples_closures_and_variables() {
         let account = structure("bank::Account", &[("owner", 0, plain(8))]);
         let pair = structure("(A, A)", &[("__0", 0, account.clone()), ("__1", 8, account)]);
-        assert_eq!(told(&pair, 8, 8).as_deref(), Some("Account.owner"));
+        assert_eq!(reported(&pair, 8, 8).as_deref(), Some("Account.owner"));
         let holder = structure("bank::Holder", &[("pair", 0, pair)]);
-        assert_eq!(told(&holder, 8, 8).as_deref(), Some("Holder.pair.1.owner"));
+        assert_eq!(reported(&holder, 8, 8).as_deref(), Some("Holder.pair.1.owner"));
         let closure = structure("bank::{closure_env#0}", &[("x", 0, plain(4))]);
-        assert_eq!(told(&closure, 0, 4), None);
+        assert_eq!(reported(&closure, 0, 4), None);
         assert_eq!(text(Root::Static("LIMIT"), &plain(4), 0, 4).as_deref(), Some("LIMIT"));
         assert_eq!(
             text(Root::Variable("holder"), &holder, 0, 8).as_deref(),
@@ -359,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_told_only_where_there_is_one_that_has_something() {
+    fn variants_are_reported_only_where_there_is_one_that_has_something() {
         let only = |krate: &str, of: Type| Type {
             name: "Option<T>".into(),
             krate: krate.into(),
@@ -369,9 +373,13 @@ mod tests {
         let job = structure("w::Job", &[("done", 0, plain(4))]);
         let inner = structure("core::Some", &[("__0", 0, job.clone())]);
         let worker = structure("w::Worker", &[("job", 0, only("core", inner))]);
-        assert_eq!(told(&worker, 8, 4).as_deref(), Some("Worker.job.done"));
-        assert_eq!(told(&worker, 0, 8).as_deref(), Some("Worker.job"));
+        assert_eq!(reported(&worker, 8, 4).as_deref(), Some("Worker.job.done"));
+        assert_eq!(reported(&worker, 0, 8).as_deref(), Some("Worker.job"));
         let state = structure("w::Worker", &[("state", 0, only("w", job))]);
-        assert_eq!(told(&state, 8, 4).as_deref(), Some("Worker.state"), "it may be another one");
+        assert_eq!(
+            reported(&state, 8, 4).as_deref(),
+            Some("Worker.state"),
+            "it may be another one"
+        );
     }
 }

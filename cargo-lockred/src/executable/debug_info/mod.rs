@@ -1,9 +1,9 @@
-//! What memory is called: the field, static or variable that is at an address, told from the
+//! What memory is called: the field, static or variable that is at an address, found in the
 //! executable's own debug information.
 //!
 //! The types are those that rustc describes in user crates, which is also where generic code of std
 //! is compiled for them; std's own compiled code has lines only. They are read when something is to
-//! be told, so that building costs nothing. What is not known for sure has no name.
+//! be reported, so that building costs nothing. What is not known for sure has no name.
 
 mod dies;
 mod field;
@@ -12,7 +12,7 @@ mod types;
 use dies::{Dies, Entry, Location};
 pub use field::Name;
 use gimli::constants;
-use lockred_trace::message::{Home, Memory};
+use lockred_protocol::message::{Home, Memory};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::Path;
@@ -156,9 +156,9 @@ impl DebugInfo {
         if names.len() == 1 { names.pop()? } else { None }
     }
 
-    /// The type of what is in a block of a size, or of its elements: told by the innermost function
-    /// of std's on the way to its allocation that returns what owns such a block, or that is of a
-    /// vector. Blocks that are allocated in another way have none.
+    /// The type of what is in a block of a size, or of its elements: given by the innermost
+    /// function of std's on the way to its allocation that returns what owns such a block, or that
+    /// is of a vector. Blocks that are allocated in another way have none.
     fn block(&self, allocated: &[u64], size: u64) -> Option<Rc<Type>> {
         let key = (allocated.to_vec(), size);
         if let Some(known) = self.blocks.borrow().get(&key) {

@@ -247,18 +247,18 @@ pub fn unshared(words: TokenStream, item: TokenStream, build: Build) -> Result<T
 mod tests {
     use super::*;
 
-    type Told = std::result::Result<String, String>;
+    type Reported = std::result::Result<String, String>;
 
     fn tokens(text: &str) -> TokenStream {
         text.parse().unwrap()
     }
 
-    fn told(expanded: Result<TokenStream>) -> Told {
+    fn reported(expanded: Result<TokenStream>) -> Reported {
         expanded.map(|tokens| tokens.to_string()).map_err(|error| error.to_string())
     }
 
-    fn of(fields: &str, build: Build) -> Told {
-        told(of_struct(TokenStream::new(), tokens(&format!("struct P {{ {fields} }}")), build))
+    fn of(fields: &str, build: Build) -> Reported {
+        reported(of_struct(TokenStream::new(), tokens(&format!("struct P {{ {fields} }}")), build))
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(of(own, Build::Plain), Ok(without.to_string()));
         let item = "pub static mut A: u8 = 1;";
         let expanded = guarded_by(tokens("crate::L"), tokens(item), Build::Plain);
-        assert_eq!(told(expanded), Ok(tokens(item).to_string()));
+        assert_eq!(reported(expanded), Ok(tokens(item).to_string()));
     }
 
     #[test]
@@ -302,14 +302,14 @@ mod tests {
         let plain = of(field, Build::Plain);
         assert_eq!(plain, Ok(tokens("struct P { a: u8 }").to_string()));
         let generic = tokens("struct P<T> { #[exclusive_when(true)] a: T }");
-        let error = told(of_struct(TokenStream::new(), generic, Build::Plain)).unwrap_err();
+        let error = reported(of_struct(TokenStream::new(), generic, Build::Plain)).unwrap_err();
         assert!(error.contains("not for generic types"), "{error}");
     }
 
     #[test]
     fn tuples_have_fields_too() {
         let item = tokens("struct P(#[lockred::guarded_by(1)] u8, M);");
-        let checked = told(of_struct(TokenStream::new(), item, Build::Checked)).unwrap();
+        let checked = reported(of_struct(TokenStream::new(), item, Build::Checked)).unwrap();
         assert!(checked.contains("\\tP.1\\n") && checked.contains("\"::P.0\\t\""), "{checked}");
     }
 
@@ -327,9 +327,10 @@ mod tests {
                 let error = of(field, build).unwrap_err();
                 assert!(error.starts_with(said), "{field}: {error}");
             }
-            let error = told(unshared(TokenStream::new(), tokens("fn f() {}"), build)).unwrap_err();
+            let error =
+                reported(unshared(TokenStream::new(), tokens("fn f() {}"), build)).unwrap_err();
             assert!(error.starts_with("`#[lockred::unshared]` is for a static"), "{error}");
-            let error = told(of_struct(TokenStream::new(), tokens("enum E {}"), build));
+            let error = reported(of_struct(TokenStream::new(), tokens("enum E {}"), build));
             assert_eq!(error, Err("`#[lockred::discipline]` is for a struct".into()));
         }
     }

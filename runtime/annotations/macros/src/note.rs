@@ -1,9 +1,9 @@
 //! Notes: texts that an executable carries for `cargo lockred`, a line each, in words that tabs
 //! separate.
 //!
-//! A note is a static that its name tells from all others. It needs no unsafe attribute, which
-//! crates may forbid: the shim of `cargo lockred` puts it into the section `lockred_notes`
-//! (`runtime/trace/src/notes.rs` reads it).
+//! A note is a static that its name distinguishes from all others. It needs no unsafe attribute,
+//! which crates may forbid: the shim of `cargo lockred` puts it into the section `lockred_notes`
+//! (`runtime/protocol/src/notes.rs` reads it).
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;

@@ -96,14 +96,14 @@ impl Given {
             (Takes::Search, Some(Lit::Str(text))) if search::is_one(&text.value()) => text.value(),
             (Takes::Search, _) => return Err(wrong(search::TAKES)),
             (Takes::OneOf(names), value) => {
-                let names_told = || {
+                let names_reported = || {
                     let names: Vec<String> =
                         names.iter().map(|name| format!("\"{name}\"")).collect();
                     format!("one of {}", names.join(", "))
                 };
                 match value {
                     Some(Lit::Str(text)) if names.contains(&text.value().as_str()) => text.value(),
-                    _ => return Err(wrong(&names_told())),
+                    _ => return Err(wrong(&names_reported())),
                 }
             }
         };

@@ -27,7 +27,7 @@ impl ModelMachine {
         Access::Arrive { odd, asks, last }
     }
 
-    /// The thread comes to the barrier. `asked`: the register that tells whether it is the last
+    /// The thread comes to the barrier. `asked`: the register that says whether it is the last
     /// one.
     pub(super) fn come(
         &mut self,

@@ -1,6 +1,6 @@
 //! Procedures: calls, returns, and the frames in between.
 //!
-//! Every thread's code is its own statements and, behind them, a copy of all procedures, so that a
+//! Every thread's code is its own statements and, after them, a copy of all procedures, so that a
 //! place tells thread and instruction. Calls and returns are local.
 
 use super::code::{Instruction, flatten};

@@ -71,7 +71,7 @@ impl ModelMachine {
     pub(super) fn send(
         &mut self,
         number: usize,
-        told: Option<Register>,
+        reported: Option<Register>,
         q: Channel,
         operand: Operand,
         footprint: &mut Footprint,
@@ -88,7 +88,7 @@ impl ModelMachine {
                 return Next::Stop;
             }
         }
-        if let Some(register) = told {
+        if let Some(register) = reported {
             thread.set(register, i32::from(!closed));
         }
         Next::On
@@ -129,7 +129,7 @@ impl ModelMachine {
         }
     }
 
-    /// The thread goes on behind its offer.
+    /// The thread goes on after its offer.
     pub(super) fn answer(&mut self, number: usize, taken: bool) {
         if let Some(&Statement::SendChecked(register, ..)) = self.next(number) {
             self.state.threads[number].set(register, i32::from(taken));

@@ -79,7 +79,7 @@ pub(super) fn flatten(statements: &[Statement], code: &mut Vec<Instruction>) {
             }
             Statement::Once(once, body) => {
                 code.push(Instruction::Do(Statement::Once(*once, Vec::new()), Orders::default()));
-                // Who runs the body goes on behind the jump.
+                // Who runs the body goes on after the jump.
                 let pass = code.len();
                 code.push(Instruction::Jump(0));
                 flatten(body, code);

@@ -199,7 +199,7 @@ impl ModelMachine {
             }
             Statement::Once(o, _) => {
                 footprint.touch(once(o), rarer.enter(o, me));
-                // Behind the jump around the body.
+                // After the jump around the body.
                 thread.place += usize::from(rarer.onces[usize::from(o.0)] == Running::By(me));
             }
             Statement::OnceDone(o) => {

@@ -69,15 +69,15 @@ impl Rests {
     }
 }
 
-/// Where a thread may be behind the instruction: behind a call as well as in what is called.
-/// Leaving a procedure counts as an end: what comes behind it is seen at the call.
+/// Where a thread may be after the instruction: after a call as well as in what is called.
+/// Leaving a procedure counts as an end: what comes after it is seen at the call.
 pub(super) fn successors(
     code: &[Instruction],
     instruction: &Instruction,
     place: usize,
 ) -> impl Iterator<Item = usize> {
     let (next, other) = match *instruction {
-        // Who runs the body goes on behind the jump around it.
+        // Who runs the body goes on after the jump around it.
         Instruction::Do(Statement::Once(..), _) => (place + 1, Some(place + 2)),
         Instruction::Do(..) => (place + 1, None),
         Instruction::Unless(_, target) => (place + 1, Some(target)),

@@ -1,4 +1,4 @@
-//! What the model machine tells of its actions to be searched by access predicates
+//! What the model machine says of its actions to be searched by access predicates
 //! (`flanagan_qadeer`).
 //!
 //! A statement accesses the one object that it names; waiting with a mutex accesses the mutex and

@@ -22,7 +22,7 @@
 //! | `transactional` | the machine by transactions |
 //! | `foresee` | what threads may still do |
 //! | `stoller` | the machine as a system of Stoller's framework |
-//! | [`targets`] | circles of locks that directed searches walk towards |
+//! | [`targets`] | cycles of locks that directed searches walk towards |
 //! | [`watched`] | the machine watched by a race detector |
 
 mod barrier;

@@ -83,7 +83,7 @@ pub enum Failure {
         /// The thread and instruction of the other.
         other: (Body, usize),
     },
-    /// An access predicate that the program names is none (told by `flanagan_qadeer` only).
+    /// An access predicate that the program names is none (reported by `flanagan_qadeer` only).
     Violation(Violation),
     /// Not a failure: the state in which an execution ended ([`ModelMachine::reporting_ends`]).
     End(Box<State>),
@@ -537,7 +537,7 @@ impl Machine for ModelMachine {
 impl Fingerprint for ModelMachine {
     fn fingerprint(&self) -> u128 {
         match &self.spins {
-            Some(spins) => fingerprint::of(&(self.over, &self.state, spins.told())),
+            Some(spins) => fingerprint::of(&(self.over, &self.state, spins.fingerprinted())),
             None => fingerprint::of(&(self.over, &self.state)),
         }
     }

@@ -1,8 +1,8 @@
-//! Code that runs once: who comes first runs it, others wait for its end or pass behind it.
+//! Code that runs once: who comes first runs it, others wait for its end or pass after it.
 //!
 //! Coming first and the body's end are writes of the once, passing is a read: those that pass
 //! commute. The end releases, passing acquires; so what the body did happens before everything
-//! behind the once, and the order of those that pass is of no account.
+//! after the once, and the order of those that pass is of no account.
 
 use super::machine::{ModelMachine, once};
 use super::program::{Body, Once};

@@ -171,7 +171,7 @@ pub enum Statement {
     /// wait until it is done; later ones pass. A thread that comes again from the body waits for
     /// good; so do all if the body fails.
     Once(Once, Vec<Self>),
-    /// The end of such a body, which flat code has behind it. Programs have no use for it.
+    /// The end of such a body, which flat code has after it. Programs have no use for it.
     OnceDone(Once),
     /// `arrive b`: comes to the barrier, and waits until as many threads have come as it waits for;
     /// then these go on, and the next ones are waited for.

@@ -29,7 +29,7 @@ use lockred_search::machine::{Chooser, Status, Step};
 /// A part of a round. `bool`s: the lock is shared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Event {
-    /// The variable had this value, and still had it behind the operation.
+    /// The variable had this value, and still had it after the operation.
     Value(Variable, i32),
     /// A try failed.
     Fail(Mutex, bool),
@@ -95,7 +95,7 @@ impl History {
 
 /// Whether all locks are taken before they are given back, and given back. (Between a release and
 /// an acquire others may take the lock: who waits there must not hold it. Such a round is one when
-/// seen from behind the release.)
+/// seen from after the release.)
 fn is_round(events: &[Event]) -> bool {
     let mut held: Vec<(Mutex, bool)> = Vec::new();
     for event in events {
@@ -147,7 +147,7 @@ impl Spins {
     }
 
     /// What is told apart by fingerprints.
-    pub(super) fn told(&self) -> impl std::hash::Hash + '_ {
+    pub(super) fn fingerprinted(&self) -> impl std::hash::Hash + '_ {
         &self.histories
     }
 
@@ -266,7 +266,7 @@ impl ModelMachine {
 
     /// The atomic that the thread's next operation reads, if there is a value with which it would
     /// leave the thread as it stands: so the operation waits for another one. O(local statements
-    /// behind it).
+    /// after it).
     pub(super) fn rereads(&self, number: usize) -> Option<Variable> {
         self.spins.as_ref()?;
         let thread = &self.state.threads[number];

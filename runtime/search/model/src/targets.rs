@@ -1,4 +1,4 @@
-//! What directed searches walk towards ([`lockred_search::targeted`]): circles of mutexes that are
+//! What directed searches walk towards ([`lockred_search::targeted`]): cycles of mutexes that are
 //! locked under each other.
 
 use super::machine::ModelMachine;
@@ -10,7 +10,7 @@ use lockred_search::machine::Approach;
 pub type Nesting = (Mutex, Mutex);
 
 impl ModelMachine {
-    /// The same machine, with these targets, numbered from 0: the nestings of each circle.
+    /// The same machine, with these targets, numbered from 0: the nestings of each cycle.
     #[must_use]
     pub fn with_targets(mut self, targets: Vec<Vec<Nesting>>) -> Self {
         self.targets = targets;

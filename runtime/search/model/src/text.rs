@@ -264,7 +264,7 @@ impl Parser {
         Ok(Atom::Value(object::variable(variable), self.number()?))
     }
 
-    /// A call, behind its keyword.
+    /// A call, after its keyword.
     fn call(&mut self, result: Option<Register>) -> Parsed<Statement> {
         let name = self.word("a procedure")?;
         let Some(index) = index_in(&self.procedures, &name) else {

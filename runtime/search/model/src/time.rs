@@ -53,13 +53,13 @@ impl ModelMachine {
     /// Whether a thread that sleeps, or may leave a queue by itself, can go on.
     pub(super) fn status_asleep(&mut self, number: usize) -> Status {
         if !self.is_patient(number) {
-            return Status::Reluctant;
+            return Status::LowPriority;
         }
         let until = self.state.threads[number].until;
         let waits = (0..self.code.len()).any(|other| match self.is_patient(other) {
             true => self.state.threads[other].until < until,
             false => self.status(ThreadId(other as u32)).can_run(),
         });
-        if waits { Status::Blocked { on: ObjectId(u64::MAX - 1) } } else { Status::Reluctant }
+        if waits { Status::Blocked { on: ObjectId(u64::MAX - 1) } } else { Status::LowPriority }
     }
 }

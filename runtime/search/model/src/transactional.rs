@@ -189,8 +189,8 @@ impl ModelMachine {
         }
     }
 
-    /// What the operation turned out to be: a weak compare-exchange that was told as the write that
-    /// it might have become, and that stood at `place`, may have failed.
+    /// What the operation turned out to be: a weak compare-exchange that was reported as the write
+    /// that it might have become, and that stood at `place`, may have failed.
     pub(super) fn turned_out(
         &self,
         number: usize,
@@ -261,7 +261,7 @@ impl ModelMachine {
                 monitor.by_time();
             }
             let operation = self.turned_out(number, place, operation, &step.footprint);
-            self.tell(number, &operation, &step.footprint, monitor);
+            self.report(number, &operation, &step.footprint, monitor);
             if step.flow == Flow::Over {
                 return End::Over;
             }
@@ -271,7 +271,7 @@ impl ModelMachine {
         }
     }
 
-    fn tell(
+    fn report(
         &self,
         number: usize,
         operation: &Operation,

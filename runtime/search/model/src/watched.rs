@@ -114,7 +114,10 @@ impl Watched {
                     }
                     Passing::Close { .. } => passed.closed = now.clone(),
                     Passing::Closed => now.join(&passed.closed),
-                    Passing::Depart | Passing::Abandon { .. } | Passing::Fail | Passing::Peek => {
+                    Passing::DropSender
+                    | Passing::DropReceiver { .. }
+                    | Passing::Fail
+                    | Passing::Peek => {
                         unreachable!("closed as a whole: this is a bug in lockred")
                     }
                 }

@@ -2,7 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`flanagan_qadeer`] | search by transactions that exclusive access predicates tell |
+//! | [`flanagan_qadeer`] | search by transactions that exclusive access predicates delimit |
 //! | [`stoller`] | a framework of stateful and stateless searches over composed transitions |
 //! | [`persistent`] | our search over states, by persistent sets |
 //! | [`foreseeing`] | what machines give beyond operations, for persistent sets |

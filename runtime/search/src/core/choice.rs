@@ -2,7 +2,7 @@
 
 use crate::core::machine::ThreadId;
 
-/// One choice of a schedule. A schedule lists, in order, the thread of every run and, right behind
+/// One choice of a schedule. A schedule lists, in order, the thread of every run and, right after
 /// it, the values that this run chose.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Choice {

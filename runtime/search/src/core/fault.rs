@@ -54,16 +54,16 @@ pub enum Fault {
     /// Cycles of the lock order count although a gate lock makes them harmless: needless
     /// refinements.
     NoGuards,
-    /// Access predicates: a release, exclusive before and not behind, is a right mover.
+    /// Access predicates: a release, exclusive before and not after, is a right mover.
     ReleaseIsRight,
-    /// Access predicates: an acquire, exclusive behind and not before, is a left mover.
+    /// Access predicates: an acquire, exclusive after and not before, is a left mover.
     AcquireIsLeft,
     /// Access predicates: every acquire of a re-entrant lock begins a transaction's right part,
-    /// behind its commit, too.
+    /// after its commit, too.
     InnerAcquireIsRight,
     /// Access predicates: what no lock protects is accessed exclusively.
     UnprotectedIsMover,
-    /// Access predicates: transactions may go on for ever behind their commit.
+    /// Access predicates: transactions may go on for ever after their commit.
     NoConditionC,
     /// Access predicates: transactions are ended in single states, whatever the thread is in when
     /// others have moved.

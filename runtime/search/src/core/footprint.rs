@@ -40,7 +40,7 @@ pub enum Access {
     RefInc,
     /// Decrements a reference count that stays positive. Two of them commute as long as it cannot
     /// matter who drops the last reference: searches check that all come before the last one for
-    /// another reason, and else tell the object's decrements as writes.
+    /// another reason, and else report the object's decrements as writes.
     RefDec,
     /// As `RefDec`, to one.
     RefDecToOne,
@@ -49,8 +49,8 @@ pub enum Access {
     /// Acquires a lock exclusively; as a pending operation, waits to. A run whose footprint has
     /// this has got the lock.
     Lock,
-    /// Tries to acquire a lock, exclusively or shared; never waits. (A try that failed may be told
-    /// as `Read`: failed tries then commute with each other.)
+    /// Tries to acquire a lock, exclusively or shared; never waits. (A try that failed may be
+    /// reported as `Read`: failed tries then commute with each other.)
     TryLock,
     /// Releases an exclusively held lock. (A misuse that releases nothing is a `Read`: searches
     /// conclude that the lock was held.)
@@ -96,9 +96,9 @@ pub enum Access {
         number: u16,
     },
     /// One of the senders of a channel is gone: seen by who finds the channel empty.
-    Depart,
+    DropSender,
     /// The last receiver of a channel is gone.
-    Abandon,
+    DropReceiver,
     /// In a transaction: takes a lock exclusively and gives it back, or waits for it or tries it in
     /// vain.
     Section,
@@ -155,7 +155,7 @@ impl Access {
     }
 
     /// Whether a thread that would have done `self` before `other` does something that depends on
-    /// `other` behind it, although `self` and `other` are independent: the barrier's next round has
+    /// `other` after it, although `self` and `other` are independent: the barrier's next round has
     /// begun.
     #[must_use]
     pub const fn is_outdated_by(self, other: Self) -> bool {
@@ -168,7 +168,7 @@ impl Access {
         use Access::*;
         match (self, other) {
             (Read, Read) => false,
-            // Whether parts are the same is told by the parts.
+            // Whether parts are the same is shown by the parts.
             (ReadPart | WritePart, ReadPart | WritePart) => false,
             (ReadPart, Read) | (Read, ReadPart) | (Use, Use) => false,
             (
@@ -185,8 +185,8 @@ impl Access {
             | (Receive { number: m }, Send { number: n, room }) => {
                 n == m || (room != 0 && n == m.wrapping_add(room))
             }
-            (Depart, Depart | Send { .. } | Receive { .. } | Abandon)
-            | (Send { .. } | Receive { .. } | Abandon, Depart) => false,
+            (DropSender, DropSender | Send { .. } | Receive { .. } | DropReceiver)
+            | (Send { .. } | Receive { .. } | DropReceiver, DropSender) => false,
             // The table of locks in docs/algorithm.md#dependency.
             (Section | SharedSection, Section | SharedSection) => false,
             (SharedChange, SharedChange | SharedSection) | (SharedSection, SharedChange) => false,
@@ -313,11 +313,11 @@ mod tests {
             (receive(3), receive(4), true),
             (send(3, 0), Access::Read, true),
             (receive(3), Access::Read, true),
-            (send(3, 0), Access::Abandon, true),
-            (Access::Depart, Access::Depart, false),
-            (Access::Depart, send(3, 1), false),
-            (Access::Depart, receive(3), false),
-            (Access::Depart, Access::Read, true),
+            (send(3, 0), Access::DropReceiver, true),
+            (Access::DropSender, Access::DropSender, false),
+            (Access::DropSender, send(3, 1), false),
+            (Access::DropSender, receive(3), false),
+            (Access::DropSender, Access::Read, true),
         ] {
             assert_eq!(one.depends_on(other), dependent, "{one:?} {other:?}");
             assert_eq!(other.depends_on(one), dependent, "{other:?} {one:?}");

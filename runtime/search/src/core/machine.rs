@@ -34,7 +34,7 @@ pub enum Status {
     /// It can run.
     Enabled,
     /// It can run, but others should be tried first: it would only let a timeout fire, or spin.
-    Reluctant,
+    LowPriority,
     /// It waits for another thread.
     Blocked {
         /// The object it waits for.
@@ -48,7 +48,7 @@ impl Status {
     /// Whether the thread can run now.
     #[must_use]
     pub const fn can_run(self) -> bool {
-        matches!(self, Self::Enabled | Self::Reluctant)
+        matches!(self, Self::Enabled | Self::LowPriority)
     }
 }
 
@@ -113,15 +113,15 @@ pub trait Chooser {
     fn choose(&mut self, of: u32) -> u32;
 }
 
-/// How near a thread is to a target of a directed search: a circle of locks that are acquired under
+/// How near a thread is to a target of a directed search: a cycle of locks that are acquired under
 /// each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Approach {
     /// Its next operation is at no place of it.
     Away,
-    /// It is about to acquire a lock under which the circle has another one acquired.
+    /// It is about to acquire a lock under which the cycle has another one acquired.
     Outer,
-    /// It holds such a lock, and is about to acquire, or waits for, the one that the circle has
+    /// It holds such a lock, and is about to acquire, or waits for, the one that the cycle has
     /// under it.
     Inner,
 }
@@ -131,7 +131,7 @@ pub trait Machine {
     /// A failure: what the search reports together with the schedule that reaches it.
     type Failure: Clone;
 
-    /// Whether a failure is a data race: behind it, the state may depend on more than the order of
+    /// Whether a failure is a data race: after it, the state may depend on more than the order of
     /// dependent runs.
     fn is_race(failure: &Self::Failure) -> bool;
 

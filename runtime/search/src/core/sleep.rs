@@ -131,7 +131,7 @@ impl Sleep {
     }
 }
 
-/// Whether a sleeper whose run would do `kept` is to run again behind a run that did `done`.
+/// Whether a sleeper whose run would do `kept` is to run again after a run that did `done`.
 pub(crate) fn wakes(kept: &[(ObjectId, Access)], done: &[(ObjectId, Access)]) -> bool {
     let outdated = |&(object, access): &(ObjectId, Access)| {
         done.iter().any(|&(o, a)| o == object && access.is_outdated_by(a))

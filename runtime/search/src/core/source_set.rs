@@ -10,11 +10,11 @@ pub(crate) fn choice(
     thread: ThreadId,
     initials: &ThreadSet,
     enabled: &ThreadSet,
-    reluctant: &ThreadSet,
+    low_priority: &ThreadSet,
 ) -> Option<ThreadId> {
     if initials.contains(thread) && enabled.contains(thread) {
         return Some(thread);
     }
     let runs = || initials.iter().filter(|&other| other != thread && enabled.contains(other));
-    runs().find(|&other| !reluctant.contains(other)).or_else(|| runs().next())
+    runs().find(|&other| !low_priority.contains(other)).or_else(|| runs().next())
 }

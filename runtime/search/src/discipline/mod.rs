@@ -8,7 +8,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`operation`] | what machines tell about operations |
+//! | [`operation`] | what machines report of operations |
 //! | [`monitor`] | decides before each operation whether the transaction goes on |
 //! | `run` | what a transaction did |
 //! | `lock_order` | nested locks |
@@ -42,7 +42,7 @@ pub struct Discipline {
     observed: Objects,
     order: LockOrder,
     /// Locks that were held between two transactions of their holder, as far as
-    /// [`Discipline::split`] was told.
+    /// [`Discipline::split`] was reported.
     split: Objects,
     /// Whether data and queues are protected by a common lock only, which every access checks; else
     /// by happens-before.

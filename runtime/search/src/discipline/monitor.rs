@@ -1,5 +1,5 @@
-//! The monitor: asked before and told after every operation of a transaction; it knows the movers
-//! and ends transactions.
+//! The monitor: asked before and notified after every operation of a transaction; it knows the
+//! movers and ends transactions.
 //!
 //! A transaction is R* N? L*: right movers (and both movers), at most one non-mover, left movers
 //! (docs/algorithm.md#movers-and-boundaries). The monitor keeps the phase, the locks that the
@@ -45,8 +45,8 @@ pub struct TransactionMonitor<'a> {
     /// Locks that the thread holds.
     pub(crate) held: &'a mut Vec<(ObjectId, Mode)>,
     pub(crate) picks: &'a mut Picks,
-    /// Told the choices that lead here, operation by operation.
-    pub(crate) trail: &'a mut dyn FnMut(Choice),
+    /// Gets the choices that lead here, operation by operation.
+    pub(crate) schedule_log: &'a mut dyn FnMut(Choice),
     pub(crate) thread: ThreadId,
     /// No other thread was ever started.
     pub(crate) alone: bool,
@@ -54,7 +54,7 @@ pub struct TransactionMonitor<'a> {
 
 impl TransactionMonitor<'_> {
     /// Asked before each operation; `can_proceed` is false if it would wait. After `Go::On` the
-    /// machine executes it and tells `after`; else it leaves the thread before it.
+    /// machine executes it and calls `after`; else it leaves the thread before it.
     pub fn before(&mut self, operation: &Operation, can_proceed: bool) -> Go {
         // What a waiter holds besides its lock is noted when it waits: only then is its lock known
         // for sure.
@@ -92,11 +92,11 @@ impl TransactionMonitor<'_> {
             return Go::Blocked;
         }
         self.run.count_choice();
-        (self.trail)(Choice::Thread(self.thread));
+        (self.schedule_log)(Choice::Thread(self.thread));
         Go::On
     }
 
-    /// Told after each operation.
+    /// Called after each operation.
     pub fn after(&mut self, operation: &Operation, effect: Effect<'_>) {
         let mover = self.mover(operation);
         let mut commits = matches!(mover, Mover::Left | Mover::Non);
@@ -215,11 +215,11 @@ impl TransactionMonitor<'_> {
             return Go::Blocked;
         }
         self.run.count_choice();
-        (self.trail)(Choice::Thread(self.thread));
+        (self.schedule_log)(Choice::Thread(self.thread));
         Go::On
     }
 
-    /// Told after it.
+    /// Called after it.
     pub fn after_round(&mut self, round: &[ObjectId]) {
         self.run.awaits = true;
         for &object in round {
@@ -231,14 +231,14 @@ impl TransactionMonitor<'_> {
         self.run.post = true;
     }
 
-    /// Told when the thread goes no further, without having ended.
+    /// Called when the thread goes no further, without having ended.
     pub fn waits_for_good(&mut self) {
         for &(lock, _) in self.held.iter() {
             self.discipline.hold_for_good(lock);
         }
     }
 
-    /// Told when a thread ends: the one that runs, or one that it started and that has nothing to
+    /// Called when a thread ends: the one that runs, or one that it started and that has nothing to
     /// do.
     pub fn ended(&mut self, thread: ThreadId) {
         if !is_on(Fault::JoinNeverReversed) {
@@ -298,7 +298,7 @@ impl TransactionMonitor<'_> {
         self.discipline.refute(queue);
     }
 
-    /// What the machine tells objects and operations as has changed: the search starts again.
+    /// What the machine reports objects and operations as has changed: the search starts again.
     pub fn renamed(&mut self) {
         self.discipline.grown = true;
     }
@@ -417,7 +417,7 @@ impl TransactionMonitor<'_> {
         if access.decrements() && matters { Access::Write } else { access }
     }
 
-    /// How others see an act on a channel. States do not tell the numbers of messages.
+    /// How others see an act on a channel. States do not show the numbers of messages.
     const fn passes(&self, passing: Passing) -> Access {
         match passing.access() {
             Access::Read => Access::Read,
@@ -447,7 +447,7 @@ impl Chooser for TransactionMonitor<'_> {
         // A choice is never rolled back.
         self.run.closed = true;
         self.run.count_choice();
-        (self.trail)(Choice::Value { picked, of });
+        (self.schedule_log)(Choice::Value { picked, of });
         picked
     }
 }

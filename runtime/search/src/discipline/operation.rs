@@ -1,5 +1,5 @@
-//! The operations that the discipline knows: what a machine tells the monitor before and after each
-//! of them.
+//! The operations that the discipline knows: what a machine reports to the monitor before and after
+//! each of them.
 
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
@@ -97,7 +97,7 @@ pub enum Kind {
 }
 
 /// What an operation does to a channel. A message happens before its receive, and if there is room
-/// for `capacity` messages, each receive happens before the send that is so many messages behind
+/// for `capacity` messages, each receive happens before the send that is so many messages after
 /// (The Go memory model, channel communication).
 ///
 /// Messages are numbered as they are sent, and so are received. Sends depend on each other, as do
@@ -110,7 +110,7 @@ pub enum Passing {
         /// Which message of the channel it is.
         number: u32,
         /// For how many messages there is room ([`Passing::UNBOUNDED`] for any number). If for
-        /// none, the message is offered, one at a time: the thread stands still behind this
+        /// none, the message is offered, one at a time: the thread stands still after this
         /// operation until another one wakes it, and then does [`Operation::Resume`].
         capacity: u32,
     },
@@ -123,9 +123,9 @@ pub enum Passing {
     },
     /// One of the senders is gone: a channel is closed to receivers when all are. Two of them
     /// commute.
-    Depart,
+    DropSender,
     /// The last receiver is gone, and with it what is in the channel: closed to senders.
-    Abandon {
+    DropReceiver {
         /// The thread whose offer this withdraws.
         wakes: Option<ThreadId>,
     },
@@ -152,7 +152,7 @@ impl Passing {
         match self {
             Self::Send { capacity, .. } => capacity != Self::UNBOUNDED,
             Self::Receive { .. } | Self::Close { .. } | Self::Closed => true,
-            Self::Depart | Self::Abandon { .. } | Self::Fail | Self::Peek => false,
+            Self::DropSender | Self::DropReceiver { .. } | Self::Fail | Self::Peek => false,
         }
     }
 
@@ -171,8 +171,8 @@ impl Passing {
                 Access::Send { number: number as u16, room }
             }
             Self::Receive { number, .. } => Access::Receive { number: number as u16 },
-            Self::Depart => Access::Depart,
-            Self::Abandon { .. } => Access::Abandon,
+            Self::DropSender => Access::DropSender,
+            Self::DropReceiver { .. } => Access::DropReceiver,
             Self::Close { .. } => Access::Write,
             Self::Fail | Self::Peek | Self::Closed => Access::Read,
         }
@@ -182,8 +182,10 @@ impl Passing {
     #[must_use]
     pub const fn wakes(self) -> Option<ThreadId> {
         match self {
-            Self::Receive { wakes, .. } | Self::Close { wakes } | Self::Abandon { wakes } => wakes,
-            Self::Send { .. } | Self::Depart | Self::Fail | Self::Peek | Self::Closed => None,
+            Self::Receive { wakes, .. } | Self::Close { wakes } | Self::DropReceiver { wakes } => {
+                wakes
+            }
+            Self::Send { .. } | Self::DropSender | Self::Fail | Self::Peek | Self::Closed => None,
         }
     }
 }
@@ -218,7 +220,7 @@ pub enum Operation {
     /// Makes a lock that the thread holds exclusively one that it holds shared. (Nobody else could
     /// do anything with it before, so that it moves left as a release does.)
     Downgrade(ObjectId),
-    /// Accesses data. `site` tells where, for reports of races.
+    /// Accesses data. `site` says where, for reports of races.
     Data {
         /// What is accessed.
         object: ObjectId,
@@ -243,7 +245,7 @@ pub enum Operation {
     /// Acts on a channel, whose messages come out in the order in which they went in; waits for
     /// room or a message if need be.
     Pass(ObjectId, Passing),
-    /// Goes on behind a [`Passing::Send`] to a rendezvous channel: the message was taken, or the
+    /// Goes on after a [`Passing::Send`] to a rendezvous channel: the message was taken, or the
     /// channel was closed.
     Resume {
         /// The channel.
@@ -252,7 +254,7 @@ pub enum Operation {
         taken: bool,
     },
     /// Gives back the exclusively held lock and enters the queue of waiters; the thread stands
-    /// still behind it, until it is notified and acquires the lock ([`Operation::Acquire`]).
+    /// still after it, until it is notified and acquires the lock ([`Operation::Acquire`]).
     Wait {
         /// The queue.
         queue: ObjectId,
@@ -267,7 +269,7 @@ pub enum Operation {
     Leave(ObjectId),
     /// Wakes waiters of a queue.
     Notify(ObjectId),
-    /// Comes to a barrier; the thread stands still behind it, until all have come
+    /// Comes to a barrier; the thread stands still after it, until all have come
     /// ([`Access::Arrive`]).
     Arrive(ObjectId, Access),
     /// Starts a thread.
@@ -279,7 +281,7 @@ pub enum Operation {
     Fence(Ordering),
     /// Ends the execution for all threads.
     Abort,
-    /// Has slept: a transaction of its own with what comes behind.
+    /// Has slept: a transaction of its own with what comes after.
     Awake,
     /// A step that nobody else can see.
     Local,
@@ -288,7 +290,8 @@ pub enum Operation {
 /// What an operation turned out to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect<'a> {
-    /// Nothing more than what it is. (A failed compare-exchange is told as the read that it is.)
+    /// Nothing more than what it is. (A failed compare-exchange is reported as the read that it
+    /// is.)
     Done,
     /// The try acquired the lock or not.
     Tried(bool),

@@ -33,7 +33,7 @@ pub(crate) enum Event {
     /// Went on because what a round of a loop had read may have changed. No access: the round made
     /// that.
     Notice(ObjectId),
-    /// Goes on behind a message that was taken, or else that the channel was closed for.
+    /// Goes on after a message that was taken, or else that the channel was closed for.
     Resume(ObjectId, bool),
 }
 

@@ -59,7 +59,7 @@ struct Node {
     /// Threads that can run.
     enabled: ThreadSet,
     /// Those of them that should not run without need.
-    reluctant: ThreadSet,
+    low_priority: ThreadSet,
     /// Threads to be explored (the source set), those explored already included.
     source_set: ThreadSet,
     sleep: Sleep,
@@ -274,7 +274,7 @@ impl<M: Machine> Search<'_, M> {
         self.arrive();
     }
 
-    /// Goes to the node behind the run of `thread` that was just made.
+    /// Goes to the node after the run of `thread` that was just made.
     fn enter_child(&mut self, thread: ThreadId) {
         if self.nodes.len() == self.depth + 1 {
             self.nodes.push(Node::default());
@@ -313,8 +313,8 @@ impl<M: Machine> Search<'_, M> {
             if status.can_run() {
                 node.enabled.insert(thread);
             }
-            if status == Status::Reluctant {
-                node.reluctant.insert(thread);
+            if status == Status::LowPriority {
+                node.low_priority.insert(thread);
             }
         }
         self.trace.arrive(&node.enabled);
@@ -381,18 +381,19 @@ enum Source {
 impl Node {
     fn clear(&mut self) {
         self.enabled.clear();
-        self.reluctant.clear();
+        self.low_priority.clear();
         self.source_set.clear();
         self.sleep.clear();
         self.thread = None;
     }
 
-    /// The thread to explore first: the last one if it can, else the lowest; reluctant ones last.
+    /// The thread to explore first: the last one if it can, else the lowest; low-priority ones
+    /// last.
     fn first(&self, last: Option<ThreadId>) -> Option<ThreadId> {
         let awake = |thread: &ThreadId| {
             self.enabled.contains(*thread) && !self.sleep.asleep.contains(*thread)
         };
-        let willing = |thread: &ThreadId| awake(thread) && !self.reluctant.contains(*thread);
+        let willing = |thread: &ThreadId| awake(thread) && !self.low_priority.contains(*thread);
         last.filter(willing)
             .or_else(|| self.enabled.iter().find(willing))
             .or_else(|| self.enabled.iter().find(awake))
@@ -431,7 +432,7 @@ impl Node {
         if initials.intersects(&self.source_set) || initials.intersects(&self.sleep.asleep) {
             return;
         }
-        let choice = source_set::choice(thread, initials, &self.enabled, &self.reluctant);
+        let choice = source_set::choice(thread, initials, &self.enabled, &self.low_priority);
         if let Some(chosen) = choice {
             self.source_set.insert(chosen);
         } else if initials.iter().any(|other| other != thread) {

@@ -8,7 +8,7 @@
 //!
 //! Reversibility (docs/algorithm.md#race-reversal). A run that waits for a lock does not race with
 //! the run that released it, but with the one that took it; a race that is certainly not reversible
-//! is passed over, and does not hide earlier ones. Where this cannot be told for sure
+//! is passed over, and does not hide earlier ones. Where this cannot be known for sure
 //! (reader-writer locks, other awaited conditions), the race is reversed *and* does not hide
 //! earlier ones.
 
@@ -85,7 +85,7 @@ impl Touched<'_> {
 pub(crate) struct Trace {
     events: Vec<Event>,
     live: usize,
-    /// The note tells whether an access was not made but inherited from a sleeper that was woken
+    /// The note says whether an access was not made but inherited from a sleeper that was woken
     /// (docs/algorithm.md#inherited-accesses).
     chains: Chains<bool>,
     threads: Vec<History>,
@@ -98,7 +98,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// Number of runs; also the position of the node (state) behind them.
+    /// Number of runs; also the position of the node (state) after them.
     pub(crate) fn len(&self) -> usize {
         self.live
     }
@@ -108,7 +108,7 @@ impl Trace {
         self.live.checked_sub(1).and_then(|last| self.events[last].thread)
     }
 
-    /// Notes which threads can run at the node behind all runs.
+    /// Notes which threads can run at the node after all runs.
     pub(crate) fn arrive(&mut self, can_run: &ThreadSet) {
         let node = self.live as Position;
         if let Some(highest) = can_run.iter().last() {
@@ -122,7 +122,7 @@ impl Trace {
         }
     }
 
-    /// Takes back the last run and everything noted behind it.
+    /// Takes back the last run and everything noted after it.
     pub(crate) fn pop(&mut self) {
         self.live -= 1;
         let position = self.live as Position;
@@ -310,7 +310,7 @@ impl Trace {
     }
 
     /// Fills `initials` with the threads that can begin what is to be explored instead of the run
-    /// at `position`: the runs behind it that do not happen after it, and then the run of `thread`
+    /// at `position`: the runs after it that do not happen after it, and then the run of `thread`
     /// that was `prepare`d (the weak initials of Abdulla, Aronis, Jonsson, Sagonas: Optimal dynamic
     /// partial order reduction, POPL 2014, section 4).
     pub(crate) fn initials(&self, position: Position, thread: ThreadId, initials: &mut ThreadSet) {
@@ -357,7 +357,7 @@ impl Trace {
         }
     }
 
-    /// Whether a run behind `position` that does not happen after the run there, and is of another
+    /// Whether a run after `position` that does not happen after the run there, and is of another
     /// thread than `thread`, is in `clock`.
     fn preceded(&self, position: Position, thread: ThreadId, clock: &Clock) -> bool {
         self.numbers().any(|other| {
@@ -378,7 +378,7 @@ impl Trace {
         self.waited_since(thread, self.since(thread))
     }
 
-    /// The first run of `thread` behind `position`, if it does not happen after the run there. (If
+    /// The first run of `thread` after `position`, if it does not happen after the run there. (If
     /// it does, so do all later ones.)
     fn first_independent(&self, position: Position, thread: ThreadId) -> Option<Position> {
         let runs = &self.threads[thread.index()].runs;

@@ -26,7 +26,7 @@ pub(crate) struct Node {
     /// Threads whose first operation can proceed, and which are not known to roll back.
     pub(crate) enabled: ThreadSet,
     /// Those of them that should not run without need.
-    pub(crate) reluctant: ThreadSet,
+    pub(crate) low_priority: ThreadSet,
     /// Threads to be explored (the source set), those explored already included.
     pub(crate) source_set: ThreadSet,
     pub(crate) sleep: Sleep,
@@ -53,7 +53,7 @@ pub(crate) struct Node {
 impl Node {
     pub(crate) fn clear(&mut self) {
         self.enabled.clear();
-        self.reluctant.clear();
+        self.low_priority.clear();
         self.source_set.clear();
         self.sleep.clear();
         self.rolled = 0;
@@ -87,12 +87,13 @@ impl Node {
         &mut self.rolled_back[self.rolled - 1]
     }
 
-    /// The thread to explore first: the last one if it can, else the lowest; reluctant ones last.
+    /// The thread to explore first: the last one if it can, else the lowest; low-priority ones
+    /// last.
     pub(crate) fn first(&self, last: Option<ThreadId>) -> Option<ThreadId> {
         let awake = |thread: &ThreadId| {
             self.enabled.contains(*thread) && !self.sleep.asleep.contains(*thread)
         };
-        let willing = |thread: &ThreadId| awake(thread) && !self.reluctant.contains(*thread);
+        let willing = |thread: &ThreadId| awake(thread) && !self.low_priority.contains(*thread);
         last.filter(willing)
             .or_else(|| self.enabled.iter().find(willing))
             .or_else(|| self.enabled.iter().find(awake))
@@ -178,7 +179,7 @@ impl Node {
         if initials.intersects(&self.source_set) || initials.intersects(&self.sleep.asleep) {
             return;
         }
-        let choice = source_set::choice(thread, initials, &self.enabled, &self.reluctant);
+        let choice = source_set::choice(thread, initials, &self.enabled, &self.low_priority);
         if let Some(chosen) = choice {
             self.source_set.insert(chosen);
         } else if initials.iter().any(|other| other != thread) || self.is_passed_over(thread) {

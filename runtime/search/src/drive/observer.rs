@@ -4,7 +4,7 @@ use crate::core::choice::Choice;
 use crate::drive::frontier::Frontier;
 use serde::{Deserialize, Serialize};
 
-/// The policy of a search's caller: told what happens, and asked whether to go on.
+/// The policy of a search's caller: notified of what happens, and asked whether to go on.
 pub trait Observer<F> {
     /// `choice` is about to be made at this index of the schedule under way; later ones of the
     /// schedule are void. Prefixes that are run again are not announced again: whoever keeps the
@@ -20,7 +20,7 @@ pub trait Observer<F> {
         true
     }
 
-    /// The search stands between two executions. Whether it is to tell where
+    /// The search stands between two executions. Whether it is to report where
     /// ([`Observer::on_frontier`]).
     fn wants_frontier(&mut self) -> bool {
         false
@@ -31,14 +31,14 @@ pub trait Observer<F> {
         let _ = frontier;
     }
 
-    /// The search stands between two executions. Whether it is to tell how far it is
+    /// The search stands between two executions. Whether it is to report how far it is
     /// ([`Observer::on_share`]).
     fn wants_share(&mut self) -> bool {
         false
     }
 
     /// About the share of everything that was explored, from 0 to 1, going by the branches that are
-    /// known of so far. Only the search by transactions tells it.
+    /// known of so far. Only the search by transactions reports it.
     fn on_share(&mut self, share: f64) {
         let _ = share;
     }

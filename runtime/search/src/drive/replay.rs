@@ -2,7 +2,7 @@
 //! schedule ends.
 //!
 //! The default policy runs the thread that ran last, else the lowest one that can run, and a
-//! reluctant one only if there is no other; it takes the first alternative everywhere.
+//! low-priority one only if there is no other; it takes the first alternative everywhere.
 
 use crate::core::choice::Choice;
 use crate::core::machine::{Machine, ThreadId};

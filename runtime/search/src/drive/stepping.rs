@@ -83,15 +83,15 @@ impl<'a, M: Machine> Drive<'a, M> {
         (self.counts, self.wasted, self.cut)
     }
 
-    /// As much was done as [`Drive::progress`] told.
+    /// As much was done as [`Drive::progress`] reported.
     pub fn reopen(&mut self, (counts, wasted, cut): (Counts, u64, bool)) {
         self.counts = counts;
         self.wasted = wasted;
         self.cut = cut;
     }
 
-    /// Tells the observer where the search stands, if it wants to know.
-    pub fn tell(
+    /// Reports to the observer where the search stands, if it wants to know.
+    pub fn report_frontier(
         &mut self,
         frontier: impl FnOnce((Counts, u64, bool)) -> Frontier,
     ) -> Option<Frontier> {
@@ -104,12 +104,12 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// Tells the observer that all executions with at most so many of what counts are explored now.
-    pub fn tell_bound(&mut self, most: u32) {
+    pub fn report_bound(&mut self, most: u32) {
         self.observer.on_bound(most);
     }
 
     /// Tells the observer how far the search is, if it wants to know.
-    pub fn tell_share(&mut self, share: impl FnOnce() -> f64) {
+    pub fn report_share(&mut self, share: impl FnOnce() -> f64) {
         if self.observer.wants_share() {
             self.observer.on_share(share());
         }
@@ -148,8 +148,8 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.cut = false;
     }
 
-    /// Another place of the search is gone on from, to which the choices lead: tells the observer
-    /// those that differ.
+    /// Another place of the search is gone on from, to which the choices lead: reports to the
+    /// observer those that differ.
     pub fn resume(&mut self, choices: &[Choice]) {
         let same =
             self.schedule.iter().zip(choices).take_while(|(one, other)| one == other).count();
@@ -268,20 +268,20 @@ impl<'a, M: Machine> Drive<'a, M> {
     }
 
     /// The thread that the default policy runs next: the one that ran last, else the lowest that
-    /// can run; reluctant ones only if there is no other.
+    /// can run; low-priority ones only if there is no other.
     pub fn default_thread(&mut self, last: Option<ThreadId>) -> Option<ThreadId> {
-        let mut reluctant = None;
+        let mut low_priority = None;
         let order = last.into_iter().chain((0..self.machine.threads()).map(ThreadId));
         for thread in order {
             match self.machine.status(thread) {
                 Status::Enabled => return Some(thread),
-                Status::Reluctant if reluctant.is_none() && Some(thread) != last => {
-                    reluctant = Some(thread);
+                Status::LowPriority if low_priority.is_none() && Some(thread) != last => {
+                    low_priority = Some(thread);
                 }
                 _ => {}
             }
         }
-        reluctant.or_else(|| last.filter(|&thread| self.machine.status(thread).can_run()))
+        low_priority.or_else(|| last.filter(|&thread| self.machine.status(thread).can_run()))
     }
 }
 
@@ -306,13 +306,20 @@ impl<M: Transactional> Drive<'_, M> {
     ) -> Result<End, Stop> {
         let alone = self.is_alone();
         let (schedule, observer) = (&mut self.schedule, &mut *self.observer);
-        let mut trail = |choice| {
+        let mut schedule_log = |choice| {
             observer.on_choice(schedule.len(), choice);
             schedule.push(choice);
         };
         let (discipline, run, held) = parts;
-        let mut monitor =
-            TransactionMonitor { discipline, run, held, picks, trail: &mut trail, thread, alone };
+        let mut monitor = TransactionMonitor {
+            discipline,
+            run,
+            held,
+            picks,
+            schedule_log: &mut schedule_log,
+            thread,
+            alone,
+        };
         self.failures.clear();
         let end = self.machine.advance(thread, &mut monitor, &mut self.failures);
         let length = run.length();

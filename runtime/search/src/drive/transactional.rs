@@ -1,5 +1,5 @@
-//! What a machine gives beyond [`Machine`] to be searched by transactions: operations told one by
-//! one, and snapshots.
+//! What a machine gives beyond [`Machine`] to be searched by transactions: operations reported one
+//! by one, and snapshots.
 
 use crate::core::footprint::ObjectId;
 use crate::core::machine::{Machine, ThreadId};
@@ -25,7 +25,7 @@ pub enum End {
 pub struct Racer {
     /// The thread.
     pub thread: ThreadId,
-    /// Where in the program, as told to the monitor.
+    /// Where in the program, as reported to the monitor.
     pub site: u64,
     /// It writes.
     pub writes: bool,

@@ -7,7 +7,7 @@
 //! polynomial in the program's length. Of two ways to the same state
 //! ([`crate::interleavings::causes`]), the second is left out unless it has cost less, so every
 //! state that can be come to within the bound is gone on from with the least that it takes: nothing
-//! that the bound allows is lost. Behind a data race equal causes are no equal states any more, and
+//! that the bound allows is lost. After a data race equal causes are no equal states any more, and
 //! every way counts.
 //!
 //! Smaller bounds are explored again with each larger one, which costs little, as that has so many
@@ -21,9 +21,9 @@ use crate::drive::observer::{Bound, Covered, Limits, Observer, Outcome, Stop};
 use crate::interleavings::cheapest::Cheapest;
 use crate::interleavings::depth_first::{self, Arrival, Budget, Counted, Known};
 
-/// Explores them. [`Stop::Complete`] if the bound left nothing out. What was covered is told also
-/// if the search ends before: the last bound that was explored in full. Counts are of the bound
-/// under way, but for operations.
+/// Explores them. [`Stop::Complete`] if the bound left nothing out. What was covered is reported
+/// also if the search ends before: the last bound that was explored in full. Counts are of the
+/// bound under way, but for operations.
 pub fn explore<M: Machine>(
     machine: &mut M,
     bound: Bound,
@@ -42,7 +42,7 @@ pub fn explore<M: Machine>(
         if most > first {
             drive.begin_again();
         }
-        drive.tell_bound(most);
+        drive.report_bound(most);
         let budget = Some(Budget { counts, most });
         let result = depth_first::explore(&mut drive, budget, &mut Cheapest::default());
         match result {

@@ -68,12 +68,12 @@ pub(crate) fn statuses<M: Machine>(machine: &mut M) -> Vec<Status> {
     (0..machine.threads()).map(|thread| machine.status(ThreadId(thread))).collect()
 }
 
-/// The threads that can run: reluctant ones first, of each kind the lowest last, as
+/// The threads that can run: low-priority ones first, of each kind the lowest last, as
 /// [`Branch::first`] takes them.
 pub(crate) fn can_run(statuses: &[Status]) -> Vec<ThreadId> {
     let with = |wanted: Status| {
         let numbered = statuses.iter().enumerate().rev();
         numbered.filter(move |(_, s)| **s == wanted).map(|(t, _)| ThreadId(t as u32))
     };
-    with(Status::Reluctant).chain(with(Status::Enabled)).collect()
+    with(Status::LowPriority).chain(with(Status::Enabled)).collect()
 }

@@ -21,7 +21,7 @@ use crate::core::machine::ThreadId;
 #[derive(Default)]
 pub(crate) struct Causes {
     threads: Vec<u128>,
-    /// Of each object, the hash of the step that has written it last. (Who reads tells what was
+    /// Of each object, the hash of the step that has written it last. (Who reads says what was
     /// written before; so nobody has to tell what was read before.)
     objects: HashMap<ObjectId, u128>,
     /// The sum of the hashes of all steps.
@@ -52,7 +52,7 @@ impl Causes {
         if self.threads.len() <= thread.index() {
             self.threads.resize(thread.index() + 1, 0);
         }
-        // Whose time has come was behind all others.
+        // Whose time has come was after all others.
         let mut seen = if footprint.by_time { fingerprint::of(&self.all) } else { 0_u128 };
         for &(object, access) in &footprint.accesses {
             let written = self.objects.get(&object).copied().unwrap_or_default();

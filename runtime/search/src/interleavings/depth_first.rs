@@ -2,16 +2,16 @@
 //! what [`crate::interleavings::naive`] and [`crate::interleavings::bounded`] are made of.
 //!
 //! Where switches count, a thread that is preempted *sleeps* until a step conflicts with the one
-//! that it was about to make: if it went on before that, it could have been preempted behind that
+//! that it was about to make: if it went on before that, it could have been preempted after that
 //! step instead, with the same trace, for as much or less, and that branch was explored before. It
-//! also wakes where another thread comes to wait for what the step would change: behind the step
+//! also wakes where another thread comes to wait for what the step would change: after the step
 //! that would not have waited, and would have to be preempted. What others slept where a state was
 //! met first does not matter to who comes there again: what a sleeper would do is covered for as
 //! much as that took, or less, and everything is covered by what was explored before it. A step
 //! that ends the execution for all threads lets nobody sleep, as how it ends is judged by what the
 //! others have done; and nobody does once a data race has shown, as what steps touch does not tell
 //! all then. (After Godefroid: Partial-order methods for the verification of concurrent systems,
-//! 1996, section 5; there, any thread sleeps behind which another branch was explored, which costs
+//! 1996, section 5; there, any thread sleeps after which another branch was explored, which costs
 //! preemptions here.)
 //!
 //! Going back is restoring the root and running the prefix again, so memory is bounded by the
@@ -116,7 +116,7 @@ struct Search<'s, 'd, M: Machine> {
     wanted: Footprint,
 }
 
-/// Where a search stands behind a step.
+/// Where a search stands after a step.
 enum Next {
     /// At a node with a thread to run.
     Node,
@@ -231,7 +231,7 @@ impl<M: Machine> Search<'_, '_, M> {
         Next::Node
     }
 
-    /// Who sleeps behind the branch of a node that was just run, which left its thread in this
+    /// Who sleeps after the branch of a node that was just run, which left its thread in this
     /// status.
     fn sleepers(&mut self, node: usize, status: Status) -> Vec<Sleeper> {
         let node = &self.nodes[node];
@@ -240,7 +240,7 @@ impl<M: Machine> Search<'_, '_, M> {
             return Vec::new();
         }
         let done = &self.drive.step.footprint.accesses;
-        let waits = matches!(status, Status::Blocked { .. } | Status::Reluctant);
+        let waits = matches!(status, Status::Blocked { .. } | Status::LowPriority);
         let waits = waits && !is_on(Fault::WaitersForgotten);
         self.wanted.clear();
         if waits {

@@ -2,7 +2,7 @@
 //!
 //! Branch and bound: what is as much as the best one already is not gone on with. Of two ways to
 //! the same state ([`crate::interleavings::cheapest`]), the second is left out unless it has cost
-//! fewer preemptions: threads and steps are the same on both. Behind a data race that is not what
+//! fewer preemptions: threads and steps are the same on both. After a data race that is not what
 //! is looked for, every way counts.
 
 use super::measure::{Measure, Walk};
@@ -43,7 +43,7 @@ pub(super) fn exhaust<M: Machine>(
             lower: proof,
             overtaken,
         };
-        search.told();
+        search.note_proof();
         search.all(drive, tally)?;
         let left_out = search.left_out;
         let least = best.measure.overtaken <= overtaken && best.measure.preemptions <= bound;
@@ -70,7 +70,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// All smaller bounds were excluded.
-    fn told(&mut self) {
+    fn note_proof(&mut self) {
         let Measure { overtaken, preemptions, .. } = self.best.measure;
         if overtaken <= self.overtaken && preemptions == self.bound {
             *self.lower = Proof::Preemptions;
@@ -90,7 +90,7 @@ impl Search<'_> {
             {
                 let schedule = drive.schedule.clone();
                 *self.best = Failing { schedule, measure: walk.measure };
-                self.told();
+                self.note_proof();
             }
             loop {
                 let Some(node) = nodes.last_mut() else { return Ok(()) };
@@ -150,7 +150,7 @@ impl Search<'_> {
             let Some(node) = nodes.last_mut() else { return Ok(()) };
             match self.run(drive, (step, &mut node.branch), walk, Run::Fresh)? {
                 After::Over => return drive.finish(),
-                // What comes behind is not known, so nothing is excluded.
+                // What comes after is not known, so nothing is excluded.
                 After::Cut => return Err(Stop::Operations),
                 After::On => {}
             }

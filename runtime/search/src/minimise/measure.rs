@@ -40,7 +40,7 @@ impl Walk {
         self.last.filter(|_| self.goes_on)
     }
 
-    /// Where it would stand behind a step of `thread`, if that overtakes no sleep.
+    /// Where it would stand after a step of `thread`, if that overtakes no sleep.
     pub(super) fn behind(&self, thread: ThreadId) -> Measure {
         let Measure { overtaken, preemptions, threads, steps } = self.measure;
         let preempts = self.preempted().is_some_and(|last| last != thread);

@@ -98,7 +98,7 @@ pub fn minimise<M: Machine>(
 ) -> Option<Minimised> {
     let tally = Tally::default();
     let mut aim = Aim { asker, effort, tally: &tally };
-    // Where the failure does not show, what comes behind the schedule may be endless.
+    // Where the failure does not show, what comes after the schedule may be endless.
     aim.effort.longest = effort.longest.max(schedule.len() as u64 * 2);
     let limits = Limits { executions: None, operations: aim.effort.longest };
     aim.effort.steps = u64::MAX;
@@ -113,7 +113,7 @@ pub fn minimise<M: Machine>(
     let mut proof = Proof::None;
     let shortened = shorten::shorten(&mut drive, &mut best, &tally, effort.local);
     if shortened.is_ok() {
-        // Its end is told by the proof.
+        // Its end is shown by the proof.
         let _ = exhaust::exhaust(&mut drive, &mut best, &mut proof, &tally, effort.overtaken);
     }
     // Less than none there is not, however the search ended.

@@ -18,7 +18,7 @@ struct Block {
 }
 
 /// A schedule that is followed as far as it can be: a block ends early where its thread cannot go
-/// on, and behind the last one the default policy goes on, which preempts nobody.
+/// on, and after the last one the default policy goes on, which preempts nobody.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Plan {
     blocks: Vec<Block>,

@@ -11,7 +11,7 @@
 //! has a random priority; when one has run, those that depend on it draw new ones. So it samples
 //! orders of dependent runs rather than schedules.
 //!
-//! Reluctant threads run only if nothing else can. Both end by a limit or by the observer only.
+//! Low-priority threads run only if nothing else can. Both end by a limit or by the observer only.
 
 use crate::core::footprint::Footprint;
 use crate::core::machine::{Machine, Status, ThreadId};
@@ -110,7 +110,7 @@ impl<M: Machine> Walks<'_, M> {
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             let willing = match self.drive.machine.status(thread) {
                 Status::Enabled => true,
-                Status::Reluctant => false,
+                Status::LowPriority => false,
                 Status::Blocked { .. } | Status::Ended => continue,
             };
             best = best.max(Some((willing, self.priorities[thread.index()], thread)));

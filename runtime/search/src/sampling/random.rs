@@ -2,8 +2,8 @@
 //! again from the root.
 //!
 //! A walk is not uniform over traces; it is there to compare, and to find what a bounded
-//! depth-first search does not reach. It ends by a limit or by the observer only. Reluctant threads
-//! take part in one of eight steps.
+//! depth-first search does not reach. It ends by a limit or by the observer only. Low-priority
+//! threads take part in one of eight steps.
 
 use crate::core::machine::{Machine, Status, ThreadId};
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};
@@ -26,9 +26,9 @@ fn walks<M: Machine>(drive: &mut Drive<'_, M>, mut random: Generator) -> Result<
     loop {
         drive.restart()?;
         loop {
-            let reluctant_too = random.below(8) == 0;
-            collect(drive.machine, reluctant_too, &mut candidates);
-            if candidates.is_empty() && !reluctant_too {
+            let low_priority_too = random.below(8) == 0;
+            collect(drive.machine, low_priority_too, &mut candidates);
+            if candidates.is_empty() && !low_priority_too {
                 collect(drive.machine, true, &mut candidates);
             }
             if candidates.is_empty() {
@@ -52,12 +52,12 @@ fn walks<M: Machine>(drive: &mut Drive<'_, M>, mut random: Generator) -> Result<
     }
 }
 
-fn collect<M: Machine>(machine: &mut M, reluctant_too: bool, candidates: &mut Vec<ThreadId>) {
+fn collect<M: Machine>(machine: &mut M, low_priority_too: bool, candidates: &mut Vec<ThreadId>) {
     candidates.clear();
     for thread in (0..machine.threads()).map(ThreadId) {
         match machine.status(thread) {
             Status::Enabled => candidates.push(thread),
-            Status::Reluctant if reluctant_too => candidates.push(thread),
+            Status::LowPriority if low_priority_too => candidates.push(thread),
             _ => {}
         }
     }

@@ -1,33 +1,34 @@
-//! Random walks towards targets: circles of locks that are acquired under each other, each to be
+//! Random walks towards targets: cycles of locks that are acquired under each other, each to be
 //! closed to a deadlock.
 //!
 //! *DeadlockFuzzer* (Joshi, Park, Sen, Naik: A randomized dynamic program analysis technique for
 //! detecting real deadlocks, PLDI 2009, algorithm 3): a walk runs threads at random, but a thread
-//! that is about to acquire the inner lock of one of the circle's nestings, and holds the outer
-//! one, is paused until no other can run. If the circle can be closed, the others come to their
+//! that is about to acquire the inner lock of one of the cycle's nestings, and holds the outer
+//! one, is paused until no other can run. If the cycle can be closed, the others come to their
 //! parts of it meanwhile. Where only paused threads could run, the walk is *thrashing*: one of
 //! them, at random, goes on. That makes a step each time, so that a walk is as long as any other at
 //! most.
 //!
 //! A thread that is paused too early may keep others from their parts: they need, for something
-//! else, the lock that it holds. The paper has threads yield before the circle's outermost lock,
+//! else, the lock that it holds. The paper has threads yield before the cycle's outermost lock,
 //! too (section 4); here, every second walk pauses them there, and lets these go on first. As the
 //! paper's monitor does, a walk goes on with a paused thread, too, when the others have made
 //! [`PATIENCE`] steps meanwhile: they may do so for ever. Departure: deadlocks are found where no
 //! thread can run, as in all searches, not by looking at who waits for whom after each step.
 //!
-//! Reluctant threads take part in one of eight steps, as in [`crate::sampling::random`], and where
-//! nobody else could run. The search ends when all walks were made, by a limit, or by the observer.
+//! Low-priority threads take part in one of eight steps, as in [`crate::sampling::random`], and
+//! where nobody else could run. The search ends when all walks were made, by a limit, or by the
+//! observer.
 
 use crate::core::machine::{Approach, Machine, Status, ThreadId};
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};
 use crate::drive::{After, Drive, Run};
 use crate::sampling::random::Generator;
 
-/// Steps of others behind which a paused thread goes on.
+/// Steps of others after which a paused thread goes on.
 pub const PATIENCE: u64 = 10_000;
 
-/// Walks in a row behind which a target is given up if no thread was at any of its inner
+/// Walks in a row after which a target is given up if no thread was at any of its inner
 /// acquisitions in them.
 pub const UNMET: u64 = 4;
 
@@ -39,7 +40,7 @@ pub struct Aim {
     pub targets: u32,
     /// Walks towards each, at most.
     pub walks: u64,
-    /// Runs of threads in the walks towards one target behind which no further walk towards it
+    /// Runs of threads in the walks towards one target after which no further walk towards it
     /// begins.
     pub operations: u64,
     /// Equal seeds give equal walks.
@@ -71,7 +72,7 @@ struct Walks<'a, M: Machine> {
 struct Threads {
     free: Vec<ThreadId>,
     /// They are free in some steps.
-    reluctant: Vec<ThreadId>,
+    low_priority: Vec<ThreadId>,
     /// Paused before an outer acquisition.
     outer: Vec<ThreadId>,
     /// Paused before an inner acquisition.
@@ -127,15 +128,15 @@ impl<M: Machine> Walks<'_, M> {
 
 impl Threads {
     fn sort<M: Machine>(&mut self, machine: &mut M, target: u32, pauses_outer: bool) {
-        let Self { free, reluctant, outer, inner, meets } = self;
-        [&mut *free, reluctant, outer, inner].into_iter().for_each(Vec::clear);
+        let Self { free, low_priority, outer, inner, meets } = self;
+        [&mut *free, low_priority, outer, inner].into_iter().for_each(Vec::clear);
         *meets = false;
         for thread in (0..machine.threads()).map(ThreadId) {
             let approach = machine.approach(thread, target);
             *meets |= approach == Approach::Inner;
             match (machine.status(thread), approach) {
                 (Status::Blocked { .. } | Status::Ended, _) => {}
-                (Status::Reluctant, _) => reluctant.push(thread),
+                (Status::LowPriority, _) => low_priority.push(thread),
                 (Status::Enabled, Approach::Inner) => inner.push(thread),
                 (Status::Enabled, Approach::Outer) if pauses_outer => outer.push(thread),
                 (Status::Enabled, _) => free.push(thread),
@@ -150,13 +151,13 @@ impl Threads {
 
     /// Who runs next; `paused`: steps since somebody was paused, or since one who was has gone on.
     fn pick(&mut self, random: &mut Generator, paused: &mut u64) -> Option<ThreadId> {
-        let Self { free, reluctant, outer, inner, .. } = self;
+        let Self { free, low_priority, outer, inner, .. } = self;
         if random.below(8) == 0 {
-            free.append(reluctant);
+            free.append(low_priority);
         }
         if free.is_empty() || *paused > PATIENCE {
             *paused = 0;
-            free.clone_from([outer, inner, reluctant].into_iter().find(|of| !of.is_empty())?);
+            free.clone_from([outer, inner, low_priority].into_iter().find(|of| !of.is_empty())?);
         }
         let number = u32::try_from(free.len()).unwrap_or(u32::MAX);
         Some(free[random.below(number) as usize])

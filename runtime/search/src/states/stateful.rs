@@ -12,9 +12,9 @@
 //! (persistent sets, in lockred-papers).
 //!
 //! It judges no data races: those need the order of events, which states do not have (see
-//! [`crate::transactions`]). It tells which objects it cannot exclude them for, because neither a
+//! [`crate::transactions`]). It says which objects it cannot exclude them for, because neither a
 //! lock nor the creation and joining of threads keeps all accesses apart (`unordered`). (Accesses
-//! that two threads could make next in some state can be told from states, but that takes all
+//! that two threads could make next in some state can be seen from states, but that takes all
 //! threads in all states, sleepers too, and still misses what only relaxed atomics order.)
 //!
 //! A refutation throws everything away, because that is cheap: in 8,000 searches of random programs
@@ -135,7 +135,7 @@ struct Search<'a, 'd, M: Transactional, S> {
     unordered: Unordered,
     /// What a thread waits to do.
     waiting: Footprint,
-    /// Per thread, what is before what it does next, behind the last transaction.
+    /// Per thread, what is before what it does next, after the last transaction.
     pasts: Vec<Past>,
 }
 
@@ -316,11 +316,11 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         let held = node.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
         self.pasts.clone_from(&node.pasts);
         let (machine, discipline) = (&mut *self.drive.machine, &mut *self.discipline);
-        let tell = |object, found| match found {
+        let report = |object, found| match found {
             Found::Race(earlier, later) => machine.may_race(object, earlier, later),
             Found::Conflict => discipline.refute(object),
         };
-        self.unordered.note(&self.run, held, &mut self.pasts, tell);
+        self.unordered.note(&self.run, held, &mut self.pasts, report);
         if self.unordered.take_weak_values() {
             self.drive.machine.weak_values();
         }
@@ -333,11 +333,11 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         let held = node.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
         let (discipline, accesses) = (&mut *self.discipline, &self.waiting.accesses);
         let machine = &mut *self.drive.machine;
-        let tell = |object, found| match found {
+        let report = |object, found| match found {
             Found::Race(earlier, later) => machine.may_race(object, earlier, later),
             Found::Conflict => discipline.refute(object),
         };
-        self.unordered.note_waiting(thread, accesses, held, &mut node.pasts, tell);
+        self.unordered.note_waiting(thread, accesses, held, &mut node.pasts, report);
     }
 
     /// Whether somebody's time comes only where the thread that ran is seen to wait.
@@ -375,7 +375,7 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         let mut enabled = ThreadSet::default();
         for thread in (0..self.drive.machine.threads()).map(ThreadId) {
             match self.drive.machine.status(thread) {
-                Status::Enabled | Status::Reluctant => enabled.insert(thread),
+                Status::Enabled | Status::LowPriority => enabled.insert(thread),
                 Status::Blocked { .. } => self.note_waiting(thread),
                 Status::Ended => {}
             }
@@ -393,7 +393,7 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
             stored.retain(|thread| asleep.contains(thread));
             node.sleep.keep(stored);
             again.iter().for_each(|&thread| node.left.insert(thread));
-            // What ends here was told at the first visit.
+            // What ends here was reported at the first visit.
             node.moved = true;
             node.again = true;
             return !again.is_empty();

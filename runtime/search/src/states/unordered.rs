@@ -1,6 +1,6 @@
 //! Accesses that neither a common lock nor the creation and joining of threads keeps apart.
 //!
-//! Happens-before belongs to an execution, and a state does not tell by which of them it was
+//! Happens-before belongs to an execution, and a state does not show by which of them it was
 //! reached. What is the same in all of them is enough for most data: which locks were held (Savage
 //! and others: Eraser, TOCS 1997), and what was before a thread was created or after it was joined.
 //! Two accesses to an object, one of them plain and one a write, of different threads, are kept
@@ -127,9 +127,9 @@ impl Made {
 struct Object {
     /// Different accesses, and where the first of each was made.
     made: Vec<(Made, u64)>,
-    /// That it may race was told.
+    /// That it may race was reported.
     races: bool,
-    /// That operations on it conflict was told.
+    /// That operations on it conflict was reported.
     conflicts: bool,
 }
 
@@ -150,7 +150,7 @@ impl Unordered {
         run: &Run,
         held: &[(ObjectId, Mode)],
         pasts: &mut Vec<Past>,
-        mut tell: impl FnMut(ObjectId, Found),
+        mut report: impl FnMut(ObjectId, Found),
     ) {
         let Some(thread) = run.thread else { return };
         let mut locks = held.to_vec();
@@ -186,7 +186,7 @@ impl Unordered {
                         kind,
                         locks: locks.clone(),
                     };
-                    self.compare(object, made, site, &mut tell);
+                    self.compare(object, made, site, &mut report);
                 }
                 _ => {}
             }
@@ -200,14 +200,14 @@ impl Unordered {
         accesses: &[(ObjectId, Access)],
         held: &[(ObjectId, Mode)],
         pasts: &mut Vec<Past>,
-        mut tell: impl FnMut(ObjectId, Found),
+        mut report: impl FnMut(ObjectId, Found),
     ) {
         for &(object, access) in accesses {
             let kind =
                 Kind::Atomic(Value::Updated, Ordering { trusted: true, ..Ordering::RELAXED });
             let past = past(pasts, thread).clone();
             let made = Made { thread, past, access, kind, locks: held.to_vec() };
-            self.compare(object, made, 0, &mut tell);
+            self.compare(object, made, 0, &mut report);
         }
     }
 
@@ -216,7 +216,7 @@ impl Unordered {
         object: ObjectId,
         made: Made,
         site: u64,
-        tell: &mut impl FnMut(ObjectId, Found),
+        report: &mut impl FnMut(ObjectId, Found),
     ) {
         let known = self.objects.entry(object).or_default();
         if known.made.iter().any(|(other, _)| *other == made) {
@@ -227,7 +227,7 @@ impl Unordered {
             match made.pair(other) {
                 Some(Pair::Race) if !known.races => {
                     known.races = true;
-                    tell(object, Found::Race(racer(other, *place), racer(&made, site)));
+                    report(object, Found::Race(racer(other, *place), racer(&made, site)));
                 }
                 Some(Pair::Conflict { weak }) => {
                     self.weak |= weak;
@@ -235,7 +235,7 @@ impl Unordered {
                     // own.
                     if !known.conflicts && !made.is_use() && !other.is_use() {
                         known.conflicts = true;
-                        tell(object, Found::Conflict);
+                        report(object, Found::Conflict);
                     }
                 }
                 Some(Pair::Race) | None => {}

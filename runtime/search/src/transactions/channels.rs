@@ -2,13 +2,13 @@
 //! send that fills its place.
 //!
 //! The k-th send of a channel happens before the end of the k-th receive, and the k-th receive
-//! before the end of the send that is as many messages behind as there is room for (before the end
+//! before the end of the send that is as many messages after as there is room for (before the end
 //! of the k-th send itself, if there is none); closing happens before what finds the channel closed
 //! (The Go memory model). So do the ends of all senders before a receive that finds the channel
 //! closed, what has been sent before it is dropped with the last receiver, and that one's end
 //! before a send that fails. All sends depend on each other, as do all receives, so the numbers are
-//! the same in all linearisations of a trace. What was not told (before there were other threads)
-//! happened before everything.
+//! the same in all linearisations of a trace. What was not reported (before there were other
+//! threads) happened before everything.
 
 use crate::core::chains::{ByObject, Position};
 use crate::core::clock::Clock;
@@ -36,7 +36,7 @@ struct Passed {
     sends: Vec<Left>,
     receives: Vec<Left>,
     closes: Vec<Left>,
-    departs: Vec<Left>,
+    dropped_senders: Vec<Left>,
 }
 
 /// What went through all channels, in the trace under way.
@@ -44,11 +44,11 @@ struct Passed {
 pub(super) struct Channels(ByObject<Passed>);
 
 impl Channels {
-    /// Takes back everything at `position` and behind it.
+    /// Takes back everything at `position` and after it.
     pub(super) fn truncate(&mut self, position: Position) {
         for passed in self.0.values_mut() {
-            let Passed { sends, receives, closes, departs } = passed;
-            for row in [sends, receives, closes, departs] {
+            let Passed { sends, receives, closes, dropped_senders } = passed;
+            for row in [sends, receives, closes, dropped_senders] {
                 while row.pop_if(|left| left.position >= position).is_some() {}
             }
         }
@@ -62,7 +62,8 @@ impl Channels {
         (thread, position): (ThreadId, Position),
         now: &mut Clock,
     ) {
-        let Passed { sends, receives, closes, departs } = self.0.entry(channel).or_default();
+        let Passed { sends, receives, closes, dropped_senders } =
+            self.0.entry(channel).or_default();
         let (before, number, row) = match passing {
             Passing::Send { number, capacity } => {
                 let makes_room = number.checked_sub(capacity).filter(|_| capacity > 0);
@@ -70,8 +71,8 @@ impl Channels {
             }
             Passing::Receive { number, .. } => (of(sends, number), number, receives),
             Passing::Close { .. } => (None, 0, closes),
-            Passing::Depart => (None, 0, departs),
-            Passing::Abandon { .. } => {
+            Passing::DropSender => (None, 0, dropped_senders),
+            Passing::DropReceiver { .. } => {
                 let first = receives.last().map_or(0, |left| left.number + 1);
                 let dropped = sends.iter().filter(|left| left.number >= first);
                 dropped.for_each(|left| now.join(&left.clock));
@@ -82,7 +83,7 @@ impl Channels {
                 return;
             }
             Passing::Closed => {
-                closes.iter().chain(&*departs).for_each(|left| now.join(&left.clock));
+                closes.iter().chain(&*dropped_senders).for_each(|left| now.join(&left.clock));
                 return;
             }
             Passing::Peek => return,
@@ -93,7 +94,7 @@ impl Channels {
         row.push(Left { position, thread, number, clock: now.clone() });
     }
 
-    /// `thread` goes on behind a message that was taken, or that the channel was closed for.
+    /// `thread` goes on after a message that was taken, or that the channel was closed for.
     pub(super) fn resume(&self, channel: ObjectId, taken: bool, thread: ThreadId, now: &mut Clock) {
         let Some(Passed { sends, receives, closes, .. }) = self.0.get(&channel) else { return };
         let left = if taken {

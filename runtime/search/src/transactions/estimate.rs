@@ -10,11 +10,11 @@ use super::Search;
 use crate::drive::transactional::Transactional;
 
 impl<M: Transactional> Search<'_, '_, M> {
-    /// The present node has its next branch: tells the observer how much was explored, if it wants
-    /// to know.
-    pub(super) fn tell_share(&mut self) {
+    /// The present node has its next branch: reports to the observer how much was explored, if it
+    /// wants to know.
+    pub(super) fn report_share(&mut self) {
         let nodes = &self.nodes[..=self.depth];
-        self.drive.tell_share(|| {
+        self.drive.report_share(|| {
             let (mut share, mut weight) = (0.0, 1.0);
             let mut choice = |done: f64, of: f64| {
                 share += weight * done / of;

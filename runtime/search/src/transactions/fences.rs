@@ -30,7 +30,7 @@ pub(super) struct Fences {
 }
 
 impl Fences {
-    /// Takes back everything at `position` and behind it.
+    /// Takes back everything at `position` and after it.
     pub(super) fn truncate(&mut self, position: Position) {
         for kept in &mut self.threads {
             while kept.pop_if(|(at, _)| *at >= position).is_some() {}

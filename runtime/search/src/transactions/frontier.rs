@@ -1,4 +1,4 @@
-//! A search by transactions tells where it stands between two executions ([`Frontier`]), and goes
+//! A search by transactions says where it stands between two executions ([`Frontier`]), and goes
 //! on from there.
 
 use crate::drive::frontier::Frontier;
@@ -10,12 +10,12 @@ use super::reverse::Source;
 use super::{Break, Search};
 
 impl<M: Transactional> Search<'_, '_, M> {
-    /// The present node has its next branch: tells the observer what it takes to go on here, if it
-    /// wants to know.
-    pub(super) fn tell(&mut self) {
+    /// The present node has its next branch: reports to the observer what it takes to go on here,
+    /// if it wants to know.
+    pub(super) fn report_frontier(&mut self) {
         let (nodes, reported) = (&mut self.nodes, &mut self.reported);
         let (depth, discipline) = (self.depth, &*self.discipline);
-        let told = self.drive.tell(|progress| {
+        let kept = self.drive.report_frontier(|progress| {
             nodes.truncate(depth + 1);
             nodes.iter_mut().for_each(Node::shrink);
             Frontier {
@@ -25,9 +25,9 @@ impl<M: Transactional> Search<'_, '_, M> {
                 reported: std::mem::take(reported),
             }
         });
-        if let Some(told) = told {
-            self.nodes = told.nodes;
-            self.reported = told.reported;
+        if let Some(kept) = kept {
+            self.nodes = kept.nodes;
+            self.reported = kept.reported;
         }
     }
 

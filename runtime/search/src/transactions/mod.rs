@@ -19,14 +19,14 @@
 //! - An abort is a transaction of its own. Where one is explored all other threads are, those that
 //!   it cuts off show their races, and what was rolled back is judged as at the end of an execution
 //!   (also where all others are asleep).
-//! - A transaction ends behind a choice of a value, which so is never rolled back.
+//! - A transaction ends after a choice of a value, which so is never rolled back.
 //! - Ghosts hold all accesses of a sleeper, ends of threads and late joins among them, and nothing
 //!   of what it enabled.
 //! - A queue is entered before its lock is given back, so that the lock orders it.
 //! - Decrements of a reference count commute unless the last one is unordered with another one
 //!   ([`Access::decrements`]).
 //! - Acts on a channel wait as for a value. Who has offered a message stands still until it is
-//!   taken, as behind a wait, and then goes on as a both mover. Weak happens-before has the edges
+//!   taken, as after a wait, and then goes on as a both mover. Weak happens-before has the edges
 //!   of single messages (`channels`).
 //! - A thread that sleeps, where time is ordered, goes on once nobody else can run. So it comes
 //!   after all that was before, nothing of which it could be reversed with; those whose time has
@@ -198,8 +198,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             if !self.back_up() {
                 return Ok(());
             }
-            self.tell();
-            self.tell_share();
+            self.report_frontier();
+            self.report_share();
             self.drive.begin()?;
             self.return_here();
         }
@@ -436,7 +436,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         }
     }
 
-    /// Goes to the node behind the transaction of `thread` that was just made.
+    /// Goes to the node after the transaction of `thread` that was just made.
     fn enter_child(&mut self, thread: ThreadId) {
         if self.nodes.len() == self.depth + 1 {
             self.nodes.push(Node::default());
@@ -477,8 +477,8 @@ impl<M: Transactional> Search<'_, '_, M> {
             if status.can_run() {
                 node.enabled.insert(thread);
             }
-            if status == Status::Reluctant {
-                node.reluctant.insert(thread);
+            if status == Status::LowPriority {
+                node.low_priority.insert(thread);
             }
         }
         // Nothing runs from where nobody can, and so nothing goes back there.

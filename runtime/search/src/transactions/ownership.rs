@@ -38,7 +38,7 @@ impl Ownership {
         self.log.push((position, lock, thread));
     }
 
-    /// Takes back the changes at `position` and behind it.
+    /// Takes back the changes at `position` and after it.
     pub(super) fn truncate(&mut self, position: Position) {
         while let Some((_, lock, thread)) = self.log.pop_if(|(at, ..)| *at >= position) {
             if let Some(threads) = self.locks.get_mut(&lock) {

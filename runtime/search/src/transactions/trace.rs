@@ -77,7 +77,7 @@ impl Touched<'_> {
 pub(super) struct Trace {
     events: Vec<Event>,
     live: usize,
-    /// The note tells whether an access was inherited.
+    /// The note says whether an access was inherited.
     chains: Chains<bool>,
     threads: Vec<History>,
     ownership: Ownership,
@@ -140,7 +140,7 @@ impl Trace {
         self.threads.get(thread.index()).map_or(0, |history| history.runs.len() as u32) + 1
     }
 
-    /// Calls `visit` for every lock that is held behind all transactions, in the order in which
+    /// Calls `visit` for every lock that is held after all transactions, in the order in which
     /// each thread took them.
     pub(super) fn for_each_held(&self, visit: impl FnMut(ThreadId, ObjectId, Mode)) {
         self.ownership.for_each_held(visit);
@@ -356,7 +356,7 @@ impl Trace {
     }
 
     /// Whether a needed lock was held before the transaction at `position`, and comes free only by
-    /// it or behind it.
+    /// it or after it.
     fn is_locked_out(&self, need: &[(ObjectId, Mode)], position: Position) -> bool {
         need.iter().any(|&(lock, mode)| {
             self.ownership.holders(lock, mode, position).any(|next_change| {
@@ -368,7 +368,7 @@ impl Trace {
     }
 
     /// Fills `initials` with the threads that can begin what is to be explored instead of the
-    /// transaction at `position`: the ones behind it that do not come after it, and then the one of
+    /// transaction at `position`: the ones after it that do not come after it, and then the one of
     /// `thread` that was `prepare`d.
     pub(super) fn initials(
         &mut self,
@@ -403,7 +403,7 @@ impl Trace {
         self.firsts = firsts;
     }
 
-    /// The first transaction of `thread` behind `position`, if it does not come after the one
+    /// The first transaction of `thread` after `position`, if it does not come after the one
     /// there.
     fn first_independent(&self, position: Position, thread: ThreadId) -> Option<Position> {
         let runs = &self.threads[thread.index()].runs;

@@ -106,7 +106,7 @@ enum Logged {
 }
 
 impl Weak {
-    /// Takes back everything at `position` and behind it.
+    /// Takes back everything at `position` and after it.
     pub(super) fn truncate(&mut self, position: Position) {
         self.accesses.truncate(position);
         self.channels.truncate(position);
@@ -303,12 +303,12 @@ impl Weak {
             return;
         }
         for (other, mut walk) in self.accesses.threads(object) {
-            // An access that races with another one is not told a second time, as a use of the
+            // An access that races with another one is not reported a second time, as a use of the
             // block.
-            let told = |pair: &Unordered| {
+            let reported = |pair: &Unordered| {
                 pair.race && pair.earlier.0 == other && pair.later.0 == note.site
             };
-            if other == thread || access == Access::Use && unordered.iter().any(told) {
+            if other == thread || access == Access::Use && unordered.iter().any(reported) {
                 continue;
             }
             while let Some(entry) = walk.entry() {

@@ -4,7 +4,7 @@
 //! Forwards first: how deep the stack is at every instruction, what each accesses, and which words
 //! may be arguments of a call (stored since the call before; LLVM puts nothing between the two).
 //! The accessed places cut the frame into slots. A slot is live before an instruction that reads
-//! it, and where it is live behind one that does not overwrite all of it. What follows a call is
+//! it, and where it is live after one that does not overwrite all of it. What follows a call is
 //! the next instruction and its landing pad.
 
 use super::Waiting;
@@ -71,7 +71,7 @@ impl Function {
         Some(function)
     }
 
-    /// Where an instruction goes on; `None` if that cannot be told.
+    /// Where an instruction goes on; `None` if that is not known.
     fn successors(
         &self,
         at: usize,
@@ -100,7 +100,7 @@ impl Function {
     }
 
     /// The targets of a jump by a table: those that stand there, and perhaps some of the table
-    /// behind it.
+    /// after it.
     fn table(&self, at: usize, addresses: &HashMap<usize, usize>) -> Option<Vec<usize>> {
         let (load, jump) = (self.instructions.get(at.checked_sub(1)?)?, &self.instructions[at]);
         let is_table = jump.op0_kind() == OpKind::Register
@@ -116,7 +116,7 @@ impl Function {
         }
         let mut targets = Vec::new();
         let mut entry = load.memory_displacement64() as usize;
-        // SAFETY: the table lies in the executable, and there is more than one word behind it: the
+        // SAFETY: the table lies in the executable, and there is more than one word after it: the
         // tables of exceptions.
         while let Some(target) = addresses.get(&unsafe { *(entry as *const usize) }) {
             targets.push(*target);
@@ -130,7 +130,7 @@ impl Function {
         matches!(flow, FlowControl::Call | FlowControl::IndirectCall)
     }
 
-    /// Whether behind an instruction there are only pops and the return.
+    /// Whether after an instruction there are only pops and the return.
     fn leaves(&self, at: usize) -> bool {
         let mut rest = self.instructions[at + 1..].iter();
         rest.find(|i| i.mnemonic() != Mnemonic::Pop).is_some_and(|i| i.mnemonic() == Mnemonic::Ret)
@@ -234,7 +234,7 @@ impl Slots {
         Some(Self { cuts, always, accesses })
     }
 
-    /// What is live behind each instruction.
+    /// What is live after each instruction.
     fn live(&self, function: &Function) -> Vec<Set> {
         let count = function.instructions.len();
         let mut before = vec![Set::empty(self.cuts.len()); count];

@@ -25,7 +25,7 @@ mod steps;
 mod tests;
 
 use crate::coroutine::unwind::Caller;
-use lockred_trace::frames;
+use lockred_protocol::frames;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;

@@ -8,7 +8,7 @@ use iced_x86::{
 };
 use std::ops::Range;
 
-/// What LLVM tells of a frame.
+/// What LLVM says of a frame.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Layout {
     /// Places whose addresses the function may take.
@@ -18,7 +18,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Whether a pointer to a place is one to a variable, or right behind it.
+    /// Whether a pointer to a place is one to a variable, or right after it.
     fn is_variable(&self, place: i64) -> bool {
         self.variables.iter().any(|variable| variable.start <= place && place <= variable.end)
     }
@@ -100,7 +100,7 @@ impl Steps {
         Self(InstructionInfoFactory::new())
     }
 
-    /// What is known behind an instruction, whose accesses are appended to `accesses`. `None` if
+    /// What is known after an instruction, whose accesses are appended to `accesses`. `None` if
     /// the frame cannot be followed through it. `leaves`: behind it there are only pops and the
     /// return.
     pub fn take(
@@ -257,7 +257,7 @@ fn collect(
     Some(())
 }
 
-/// What registers hold behind an instruction; `None` if the stack pointer is moved in a way that is
+/// What registers hold after an instruction; `None` if the stack pointer is moved in a way that is
 /// not understood.
 fn follow(instruction: &Instruction, info: &InstructionInfo, after: &mut Before) -> Option<()> {
     let calls = matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall);

@@ -48,7 +48,7 @@ fn sources(trace: &[Event], head: usize) -> Vec<usize> {
 }
 
 /// Events at which an acquire of the atomic read `reader` arrives: itself, and acquire fences
-/// behind it in its thread.
+/// after it in its thread.
 fn targets(trace: &[Event], reader: usize) -> Vec<usize> {
     let Event { thread, act } = trace[reader];
     let mut to = Vec::new();
@@ -75,7 +75,7 @@ fn edges(trace: &[Event], reader: usize, byte: usize, add: &mut impl FnMut(usize
             next = if continues { read_from(trace, head, byte) } else { None };
             continue;
         }
-        // Behind a read-modify-write that depends on all, order is forced, whoever released before
+        // After a read-modify-write that depends on all, order is forced, whoever released before
         // it.
         everybody |= continues && universal(op.access);
         if everybody || access.depends_on(op.access) {
@@ -177,7 +177,7 @@ fn commute(a: Access, b: Access) -> bool {
 /// Whether the accesses `i` and `j > i` are an unordered weak pair.
 pub fn weak_pair(trace: &[Event], order: &Order, i: usize, j: usize) -> bool {
     let (Some(a), Some(b)) = (trace[i].act.atomic(), trace[j].act.atomic()) else { return false };
-    let seq_cst = |op: crate::detect::Atomic| op.order == lockred_trace::hooks::Order::SeqCst;
+    let seq_cst = |op: crate::detect::Atomic| op.order == lockred_protocol::hooks::Order::SeqCst;
     !order.orders(i, j)
         && (trace[i].act.writes() || trace[j].act.writes())
         && !(seq_cst(a) && seq_cst(b))

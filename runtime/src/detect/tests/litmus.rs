@@ -5,8 +5,8 @@ use super::trace::Event;
 use super::trace::short::*;
 use super::{check, detector};
 use crate::detect::{Atomic, Detector};
+use lockred_protocol::hooks::Order::{self, *};
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order::{self, *};
 
 const X: usize = 0;
 const Y: usize = 1;
@@ -194,8 +194,8 @@ fn spawn_and_join_order() {
     assert!(check(&mut detector(), &whole).is_empty());
     let unjoined = [write(0, X), spawn(1), write(1, X), write(0, X)];
     assert_eq!(check(&mut detector(), &unjoined), [3]);
-    let behind_the_spawn = [spawn(1), write(0, X), write(1, X)];
-    assert_eq!(check(&mut detector(), &behind_the_spawn), [2]);
+    let after_the_spawn = [spawn(1), write(0, X), write(1, X)];
+    assert_eq!(check(&mut detector(), &after_the_spawn), [2]);
 }
 
 /// Two owners write before they drop; the last one frees.

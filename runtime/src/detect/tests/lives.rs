@@ -5,9 +5,9 @@ use super::trace::short::*;
 use super::trace::{Act, Event};
 use super::{check, detector};
 use crate::detect::{AccessKind, Atomic, By, Detector, StackId};
+use lockred_protocol::hooks::Order::*;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order::*;
-use lockred_trace::sites::SiteId;
 
 fn by(thread: u32, site: u32) -> By {
     By { thread, site: SiteId(site), stack: StackId(site + 100) }
@@ -194,7 +194,7 @@ fn nothing_is_learnt_from_a_word_of_another_size() {
 }
 
 #[test]
-fn uses_of_a_block_come_behind_its_allocation() {
+fn uses_of_a_block_come_after_its_allocation() {
     let (born, uses) = (on(0, Act::Born(0x1100)), on(1, Act::Uses(0x1100)));
     let publish = |order| [spawn(1), born, store(0, 0, order), load(1, 0, Acquire), uses];
     assert!(check(&mut detector(), &publish(Release)).is_empty());

@@ -21,9 +21,9 @@ fn detector() -> Detector {
     Detector::new(&[0x1000..0x100c, 0x1018..0x1020])
 }
 
-/// Runs a trace and compares every answer with the definition: a race is told at an access exactly
-/// when it has one, and the pair that is told is one; the weak-pair flag is exact until the first
-/// race. Answers the accesses that race with an earlier one.
+/// Runs a trace and compares every answer with the definition: a race is reported at an access
+/// exactly when it has one, and the pair that is reported is one; the weak-pair flag is exact until
+/// the first race. Answers the accesses that race with an earlier one.
 fn check(detector: &mut Detector, trace: &[Event]) -> Vec<usize> {
     let order = Order::of(trace);
     let (mut racing, mut weak) = (Vec::new(), false);
@@ -41,10 +41,11 @@ fn check(detector: &mut Detector, trace: &[Event]) -> Vec<usize> {
                 races.contains(&earlier),
                 "event {j} is said to race with {earlier}: {races:?}"
             );
-            let (told, event) = (race.earlier, trace[earlier]);
-            assert_eq!((told.thread, race.later.thread), (event.thread, trace[j].thread));
+            let (reported, event) = (race.earlier, trace[earlier]);
+            assert_eq!((reported.thread, race.later.thread), (event.thread, trace[j].thread));
             assert_eq!(race.later.site.0 as usize, j + 1);
-            let (bytes, range) = (told.addr..told.addr + told.size, event.act.range().unwrap());
+            let (bytes, range) =
+                (reported.addr..reported.addr + reported.size, event.act.range().unwrap());
             assert!(bytes.start >= range.start && bytes.end <= range.end, "{bytes:?} {range:?}");
         }
         weak |= (0..j).any(|i| definition::weak_pair(trace, &order, i, j));

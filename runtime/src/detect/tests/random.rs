@@ -4,8 +4,8 @@
 use super::trace::{Act, Event};
 use super::{check, detector};
 use crate::detect::Atomic;
+use lockred_protocol::hooks::Order;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order;
 use proptest::prelude::*;
 use proptest::test_runner::RngAlgorithm;
 use std::cell::{Cell, RefCell};

@@ -1,9 +1,9 @@
 //! Traces for the detector's tests: what threads do, in the order in which it is executed.
 
 use crate::detect::{Atomic, By, Detector, Race, StackId};
+use lockred_protocol::hooks::Order;
+use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
-use lockred_trace::hooks::Order;
-use lockred_trace::sites::SiteId;
 
 /// What one event of a trace does.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -90,13 +90,13 @@ impl Act {
 
 /// What the detector says to one event.
 pub struct Answer {
-    /// The race, if it told one.
+    /// The race, if it reported one.
     pub race: Option<Race>,
     /// Whether an unordered weak pair was seen up to here.
     pub weak_pair: bool,
 }
 
-/// Runs a trace from a reset; event `i` is told as site `site(i)`.
+/// Runs a trace from a reset; event `i` is reported as site `site(i)`.
 pub fn run(detector: &mut Detector, trace: &[Event], site: fn(usize) -> u32) -> Vec<Answer> {
     detector.reset();
     let mut answers = Vec::new();

@@ -58,7 +58,7 @@ fn raise(signal: c_int) {
         unsafe { libc::raise(signal) };
         return;
     }
-    // A death by SIGABRT is told as what `abort` does.
+    // A death by SIGABRT is reported as what `abort` does.
     let dies = hook::with(|state| {
         let signals = &state.execution.signals;
         signals.action(signal).handler == libc::SIG_DFL
@@ -287,8 +287,8 @@ pub extern "C" fn __lr_libc_sigaltstack(
     0
 }
 
-/// The running thread blocks other signals than before: the kernel is told, and what it blocks no
-/// more is acted on.
+/// The running thread blocks other signals than before: the kernel is informed, and what it blocks
+/// no more is acted on.
 fn changed_mask(differing: Set) {
     if crate::kernel::is_child() {
         let mask = hook::with(|state| state.execution.signals.mask(state.thread_number()));

@@ -10,8 +10,8 @@ use crate::machine::hook;
 use crate::machine::state::State;
 use crate::world::signal_names::name;
 use crate::world::signals::{Action, Reaction, Sent, Set, only};
-use lockred_trace::hooks::{Class, How, Order, RmwOp};
-use lockred_trace::sites::SiteId;
+use lockred_protocol::hooks::{Class, How, Order, RmwOp};
+use lockred_protocol::sites::SiteId;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// `siginfo_t` of a signal that a process sends, as the kernel lays it out.

@@ -1,7 +1,7 @@
 //! Futex calls in the words of the search: queues of condition variables, and those that the
 //! discipline does not know.
 
-use super::{INTERNAL, internal, tell, with_monitor};
+use super::{INTERNAL, internal, report, with_monitor};
 use crate::machine::event::Futex;
 use crate::machine::object_ids::{self, Use};
 use crate::machine::operation::Pending;
@@ -87,7 +87,7 @@ fn futex_returned(state: &mut State, address: usize) {
 fn compared(state: &mut State, monitor: &mut TransactionMonitor<'_>, address: usize) {
     state.knowledge.object_ids.use_as_data(address, 4);
     let kind = Kind::Atomic(Value::Read, INTERNAL);
-    tell(monitor, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
+    report(monitor, (address, 4), Access::Read, kind, |object, access, kind| Operation::Data {
         object,
         access,
         kind,

@@ -3,10 +3,10 @@
 //!
 //! While the search runs a transaction, the step under way has a [`TransactionMonitor`]. It is
 //! asked before every operation at which a thread is stopped ([`next`], called by the explorer),
-//! and told, in order, what was executed ([`on`]): the operation itself, what an atomic region does
-//! besides, and every plain access. Without a monitor nothing is done here.
+//! and notified, in order, of what was executed ([`on`]): the operation itself, what an atomic
+//! region does besides, and every plain access. Without a monitor nothing is done here.
 //!
-//! | native | told as |
+//! | native | reported as |
 //! |---|---|
 //! | recognised lock operations | acquire, try, downgrade, release of [`object_ids::lock`]; as data once the word is used otherwise |
 //! | the region of a recognised condition variable's wait | [`Operation::Wait`] |
@@ -17,7 +17,8 @@
 //! | an act on a channel that is known as a whole | [`Operation::Pass`], and [`Operation::Resume`] after an offer ([`channels`]) |
 //! | a loop that only reads goes on | an await of every word that it reads |
 //!
-//! Plain memory is never a reason to stop: a data race ends the search, or is told and gone past.
+//! Plain memory is never a reason to stop: a data race ends the search, or is reported and gone
+//! past.
 
 mod futex;
 
@@ -28,13 +29,13 @@ use crate::machine::object_ids::{self, Use};
 use crate::machine::operation::{Atomic, AtomicOperation, Pending};
 use crate::machine::state::State;
 use crate::monitor::races::watching;
+use lockred_protocol::hooks::{Class, How, Order};
+use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{
     Effect, Kind, Mode, Operation, Ordering, TransactionMonitor, Value,
 };
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
-use lockred_trace::hooks::{Class, How, Order};
-use lockred_trace::sites::SiteId;
 use std::ptr::NonNull;
 
 /// The ordering of what the machine itself does: it orders nothing, and no program sees it.
@@ -106,7 +107,7 @@ const fn mode(class: Class) -> Option<Mode> {
     }
 }
 
-/// Whether the word of an operation of a lock, which is thereby used, is told as a lock.
+/// Whether the word of an operation of a lock, which is thereby used, is reported as a lock.
 fn is_lock(state: &mut State, operation: &AtomicOperation) -> bool {
     let how = match operation.how.class() {
         Class::Lock if operation.announces() => Some(Use::Announces),
@@ -129,16 +130,16 @@ fn entangle(state: &mut State, held: &[(ObjectId, Mode)]) {
 
 /// Whether an operation, which could be executed, waits all the same: an exclusive acquisition that
 /// would only announce itself. (Where the discipline is looked at, too: the function that waits for
-/// its turn behind that acquires the lock in a way that no model knows.)
+/// its turn after that acquires the lock in a way that no model knows.)
 pub fn waits(state: &State, operation: &AtomicOperation) -> bool {
     (state.config.by_transactions || state.monitors.observed.is_some())
         && operation.announces()
-        && state.knowledge.object_ids.is_told_as_lock(operation.address)
+        && state.knowledge.object_ids.is_reported_as_lock(operation.address)
         && matches!(operation.kind, Atomic::CompareExchange { expected } if operation.word() != expected)
 }
 
-/// Tells an atomic access to `size` bytes, of which `operation` makes what it is to each block.
-fn tell(
+/// Reports an atomic access to `size` bytes, of which `operation` makes what it is to each block.
+fn report(
     monitor: &mut TransactionMonitor<'_>,
     (address, size): (usize, usize),
     access: Access,
@@ -146,7 +147,7 @@ fn tell(
     operation: impl Fn(ObjectId, Access, Kind) -> Operation,
 ) {
     object_ids::blocks(address, size, |block, part| {
-        let told = match kind {
+        let reported = match kind {
             // What a part releases is not acquired by others.
             Kind::Atomic(_, ordering) if part => {
                 let ordering = Ordering { acquires: false, releases: false, ..ordering };
@@ -154,12 +155,12 @@ fn tell(
             }
             kind => operation(block, access, kind),
         };
-        monitor.after(&told, Effect::Done);
+        monitor.after(&reported, Effect::Done);
     });
 }
 
-/// How an operation that is told as data uses it, as far as can be known before: as strongly as it
-/// might.
+/// How an operation that is reported as data uses it, as far as can be known before: as strongly as
+/// it might.
 fn pending_data(operation: &AtomicOperation) -> (Access, Kind) {
     let (access, value) = match operation.kind {
         Atomic::Load | Atomic::Failed => (Access::Read, Value::Read),
@@ -190,9 +191,11 @@ pub fn next(state: &mut State, number: usize, monitor: &TransactionMonitor<'_>) 
         entangle(state, monitor.held());
     }
     match pending {
-        Pending::Start | Pending::Choosing | Pending::Idling | Pending::Never | Pending::Ended => {
-            Operation::Local
-        }
+        Pending::Start
+        | Pending::Choosing
+        | Pending::Stuttering
+        | Pending::Never
+        | Pending::Ended => Operation::Local,
         Pending::Sleeping { .. } => Operation::Awake,
         Pending::Spawn => internal(object_ids::NUMBERING, Access::Write),
         Pending::Join { target } => Operation::Join(ThreadId(target)),
@@ -212,10 +215,14 @@ pub fn next(state: &mut State, number: usize, monitor: &TransactionMonitor<'_>) 
             let taken = state.execution.threads[number].channel.answered.unwrap_or_default();
             Operation::Resume { channel: channels::object(state, channel), taken }
         }
-        Pending::Spinning => match state.execution.threads[number].loops.spin.words().next() {
-            Some((address, size)) => await_read(object_ids::first_block(address, size as usize)),
-            None => Operation::Local,
-        },
+        Pending::Spinning => {
+            match state.execution.threads[number].loops.read_only_spin.words().next() {
+                Some((address, size)) => {
+                    await_read(object_ids::first_block(address, size as usize))
+                }
+                None => Operation::Local,
+            }
+        }
     }
 }
 
@@ -293,7 +300,8 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
         Pending::Atomic(operation) => {
             let address = operation.address;
             let lock = mode(operation.how.class());
-            if let Some(mode) = lock.filter(|_| state.knowledge.object_ids.is_told_as_lock(address))
+            if let Some(mode) =
+                lock.filter(|_| state.knowledge.object_ids.is_reported_as_lock(address))
             {
                 let exclusive = mode == Mode::Exclusive;
                 let access = if exclusive { Access::Lock } else { Access::ReadLock };
@@ -311,7 +319,7 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
             }
         }
         Pending::Spinning => {
-            for (address, size) in state.execution.threads[number].loops.spin.words() {
+            for (address, size) in state.execution.threads[number].loops.read_only_spin.words() {
                 touch_all((address, size), Access::Read, &mut touch);
             }
         }
@@ -397,8 +405,8 @@ fn touch_plain(
 }
 
 /// Memory ends: a write to all of it. Nobody has accessed what was never touched.
-fn ends(state: &mut State, Freed { address, size, muted, .. }: Freed) {
-    if let (false, true, Some(monitor)) = (muted, watching(), monitor(state)) {
+fn ends(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
+    if let (false, true, Some(monitor)) = (modelled, watching(), monitor(state)) {
         crate::memory::arena::touched(address, size, |address, size| {
             touch_plain(monitor, address, size, true, SiteId(0));
         });
@@ -428,7 +436,7 @@ fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote:
     let class = operation.how.class();
     let number = state.thread_number() as usize;
     if matches!(class, Class::CondvarWait | Class::CondvarNotify) {
-        // What it does is told by the futex call that ends the region.
+        // What it does is reported by the futex call that ends the region.
         state.execution.threads[number].condvar.address = Some(address);
         return;
     }
@@ -439,7 +447,7 @@ fn atomic(state: &mut State, operation: &AtomicOperation, access: Access, wrote:
     let thread = &mut state.execution.threads[number];
     if class == Class::Unlock && thread.condvar.address.is_some() {
         thread.condvar.lock =
-            state.knowledge.object_ids.is_told_as_lock(address).then_some(address);
+            state.knowledge.object_ids.is_reported_as_lock(address).then_some(address);
     }
 }
 
@@ -467,7 +475,7 @@ fn executed(
                 monitor.uses(block, access, site);
             });
         };
-        let told = match class {
+        let reported = match class {
             Class::TryLock | Class::TryReadLock => {
                 monitor.after(&Operation::TryAcquire(lock, mode), Effect::Tried(wrote));
                 true
@@ -498,7 +506,7 @@ fn executed(
             }
             _ => false,
         };
-        if told {
+        if reported {
             use_word(monitor);
             return;
         }
@@ -515,7 +523,7 @@ fn looks(monitor: &mut TransactionMonitor<'_>, operation: &AtomicOperation) {
     });
 }
 
-/// An atomic operation that is told as an access to data.
+/// An atomic operation that is reported as an access to data.
 fn data(
     state: &mut State,
     monitor: &mut TransactionMonitor<'_>,
@@ -526,7 +534,7 @@ fn data(
     let (address, size, site) =
         (operation.address, operation.size as usize, u64::from(operation.site.0));
     state.knowledge.object_ids.use_as_data(address, size);
-    // A lock that is told as data is a word like any other.
+    // A lock that is reported as data is a word like any other.
     let access = match operation.how.class().is_lock() {
         true if wrote => Access::Write,
         true => Access::Read,
@@ -548,7 +556,7 @@ fn data(
     if handles::drops(state, number, operation) {
         kind = unseen(kind);
     }
-    tell(monitor, (address, size), access, kind, |object, access, kind| match operation.guard {
+    report(monitor, (address, size), access, kind, |object, access, kind| match operation.guard {
         Some(_) => Operation::Await { object, access, kind, site },
         None => Operation::Data { object, access, kind, site },
     });
@@ -556,9 +564,9 @@ fn data(
 
 /// A loop that only reads goes on: the running thread has waited for the words that it reads.
 fn changed(state: &State, monitor: &mut TransactionMonitor<'_>) {
-    for (address, size) in state.running_thread().loops.spin.words() {
+    for (address, size) in state.running_thread().loops.read_only_spin.words() {
         let kind = Kind::Atomic(Value::Read, INTERNAL);
-        tell(monitor, (address, size as usize), Access::Read, kind, |object, access, kind| {
+        report(monitor, (address, size as usize), Access::Read, kind, |object, access, kind| {
             Operation::Await { object, access, kind, site: 0 }
         });
     }

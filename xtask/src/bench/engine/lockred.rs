@@ -42,8 +42,8 @@ fn check(tool: &Path, options: &[&str]) -> Result<Vec<Checked>, String> {
     let tests: Option<Vec<_>> = tests.map(|test| checked(&test)).collect();
     let tests = tests.ok_or("a record of lockred's lacks a field that the bench reads")?;
     if tests.is_empty() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("the check ended with {} and no record:\n{told}", output.status));
+        let reported = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("the check ended with {} and no record:\n{reported}", output.status));
     }
     Ok(tests)
 }

@@ -17,7 +17,8 @@ use rivals::Rival;
 use serde_json::Value;
 use table::{Measured, Row, Tool};
 
-/// A search that takes longer is ended and told as not finished, unless another limit is asked for.
+/// A search that takes longer is ended and reported as not finished, unless another limit is asked
+/// for.
 pub const SEARCH_SECONDS: &str = "5";
 
 /// Random executions of the program that the rate is judged on, and of the others.

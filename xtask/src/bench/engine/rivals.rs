@@ -31,8 +31,9 @@ impl Rival {
         let output =
             run.output().map_err(|e| format!("cannot run {}: {e}", self.executable.display()))?;
         if !output.status.success() {
-            let told = String::from_utf8_lossy(&output.stderr);
-            let line = told.lines().find(|line| !line.is_empty() && !line.starts_with("thread "));
+            let reported = String::from_utf8_lossy(&output.stderr);
+            let line =
+                reported.lines().find(|line| !line.is_empty() && !line.starts_with("thread "));
             return Ok(Err(line.unwrap_or("no message").trim().to_owned()));
         }
         let line: serde_json::Value = serde_json::from_slice(&output.stdout)

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_lockred_cannot_check_is_a_miss_and_one_that_others_cannot_is_told() {
+    fn a_program_that_lockred_cannot_check_is_a_miss_and_one_that_others_cannot_is_reported() {
         let failed = |tool| Row { measured: Err("why".into()), ..row("p", tool, 1, true, 1.0) };
         assert_eq!(misses(&[failed(Tool::Lockred)]), ["p, 2 threads, lockred: why"]);
         assert!(misses(&[failed(Tool::Loom)]).is_empty());

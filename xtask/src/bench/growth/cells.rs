@@ -86,12 +86,12 @@ pub fn check(
     let mut records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let record = records.find(|record| record["name"] == test.as_str());
     record.as_ref().and_then(|record| cell(record, kilobytes)).ok_or_else(|| {
-        let told = String::from_utf8_lossy(&output.stderr);
-        format!("{test}: the check ended with {} and no numbers:\n{told}", output.status)
+        let reported = String::from_utf8_lossy(&output.stderr);
+        format!("{test}: the check ended with {} and no numbers:\n{reported}", output.status)
     })
 }
 
-/// What a record says. The programs have no bugs: one that is told is no number.
+/// What a record says. The programs have no bugs: one that is reported is no number.
 fn cell(test: &Value, kilobytes: u64) -> Option<Cell> {
     if !matches!(test["verdict"].as_str()?, "verified" | "passed") {
         return None;

@@ -3,7 +3,7 @@
 //! Each shape is fitted by least squares, lines and parabolas with relative errors, powers and
 //! exponentials in logarithms. The error of a fit is the largest relative one. A constant or a line
 //! within `CLOSE` is taken first, then the least error, which a parabola must beat by far, as it
-//! has one number more to choose. Beyond `CLOSE` that is told.
+//! has one number more to choose. Beyond `CLOSE` that is reported.
 
 use std::fmt;
 
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(fit(&[1.0, 0.0, 2.0]), None);
         // Three points always are on a parabola, and four nearly.
         assert_ne!(shape(&[1.0, 5.0, 30.0]), Shape::Quadratic);
-        let told = fit(&[2.0, 4.0, 8.0, 16.0]).map(|fit| fit.to_string());
-        assert_eq!(told.as_deref(), Some("exponential, 2.0^n"));
+        let reported = fit(&[2.0, 4.0, 8.0, 16.0]).map(|fit| fit.to_string());
+        assert_eq!(reported.as_deref(), Some("exponential, 2.0^n"));
     }
 }

@@ -5,7 +5,7 @@ use super::families::Family;
 use super::fit::fit;
 use std::fmt::Write;
 
-/// All there is to be told.
+/// All there is to be reported.
 pub struct Page {
     pub seconds: u64,
     /// Seconds of the whole run, without builds.
@@ -54,13 +54,13 @@ pub fn render(page: &Page) -> String {
 
 /// The shapes of executions over operations and over threads.
 fn shapes(grid: &Grid) -> (String, String) {
-    let told = |cells: &[Cell]| {
+    let reported = |cells: &[Cell]| {
         let finished = cells.iter().map_while(Cell::finished);
         let numbers: Vec<f64> = finished.map(|taken| taken.executions as f64).collect();
         let shape = fit(&numbers).map_or("too few to tell".into(), |fit| fit.to_string());
         if numbers.len() < MOST { format!("{shape}, up to {}", numbers.len()) } else { shape }
     };
-    (told(&grid[1]), told(&grid.map(|row| row[0])))
+    (reported(&grid[1]), reported(&grid.map(|row| row[0])))
 }
 
 /// Picture and numbers of one family.

@@ -48,8 +48,8 @@ pub fn check(tool: &Path, row: &Row) -> Result<Checked, String> {
     let record = records.find(|record| record["name"] == row.test);
     let checked = record.as_ref().and_then(|record| checked(record, &read_schedule));
     let checked = checked.ok_or_else(|| {
-        let told = String::from_utf8_lossy(&output.stderr);
-        format!("{}: the check ended with {} and no record:\n{told}", row.test, output.status)
+        let reported = String::from_utf8_lossy(&output.stderr);
+        format!("{}: the check ended with {} and no record:\n{reported}", row.test, output.status)
     })?;
     Ok(Checked { kilobytes, ..checked })
 }

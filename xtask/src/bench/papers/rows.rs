@@ -63,7 +63,7 @@ fn stoller() -> Vec<Row> {
     let always = "accesses are always checked, here all that the analysis does not excuse; states are counted as transactions to \
                   them, thrown away passes included, and with creation, joining and bookkeeping of std";
     let stateless = "a search without states takes each order of critical sections for itself, and there are millions";
-    let no_locks_alone = "no count in the paper: its search is told in states alone";
+    let no_locks_alone = "no count in the paper: its search is reported in states alone";
     let mut rows = vec![
         row(
             one,

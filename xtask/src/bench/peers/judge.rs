@@ -1,8 +1,8 @@
-//! Whether what a checker told is the bug of the program, another one, or none.
+//! Whether what a checker reported is the bug of the program, another one, or none.
 
 use super::programs::{Bug, Twin};
 
-/// What a checker told of a program.
+/// What a checker reported of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answer {
     /// What failed, in the checker's words.
@@ -31,24 +31,24 @@ pub enum Judgement {
 
 /// Judges an answer.
 pub fn judge(bug: Bug, twin: Twin, answer: &Answer) -> Judgement {
-    let told = answer.failure.as_deref().map(kind);
-    match (twin, told) {
+    let reported = answer.failure.as_deref().map(kind);
+    match (twin, reported) {
         (Twin::Wrong, None) => Judgement::Missed,
         (Twin::Right, None) => Judgement::Silent,
         (_, Some(None)) => Judgement::GaveUp,
         (Twin::Right, Some(Some(_))) => Judgement::False,
-        (Twin::Wrong, Some(Some(told))) if shows(told, bug) => Judgement::Found,
+        (Twin::Wrong, Some(Some(reported))) if shows(reported, bug) => Judgement::Found,
         // A bug, but not the one that is there: as wrong as one of a right program.
         (Twin::Wrong, Some(Some(_))) => Judgement::False,
     }
 }
 
-/// Whether a bug that is told is what the bug of a program shows as.
-fn shows(told: Bug, bug: Bug) -> bool {
+/// Whether a bug that is reported is what the bug of a program shows as.
+fn shows(reported: Bug, bug: Bug) -> bool {
     match bug {
-        Bug::Panic | Bug::Deadlock => told == bug,
-        Bug::Race => matches!(told, Bug::Race | Bug::Panic),
-        Bug::Freed => matches!(told, Bug::Freed | Bug::Race),
+        Bug::Panic | Bug::Deadlock => reported == bug,
+        Bug::Race => matches!(reported, Bug::Race | Bug::Panic),
+        Bug::Freed => matches!(reported, Bug::Freed | Bug::Race),
     }
 }
 

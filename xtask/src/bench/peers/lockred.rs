@@ -25,8 +25,8 @@ pub fn check(tool: &Path, filters: &[String], seconds: u64) -> Result<Answers, S
     let answers: Option<Answers> = tests.map(|test| answer(&test)).collect();
     let answers = answers.ok_or("a record of lockred's lacks a field that the bench reads")?;
     if answers.is_empty() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("the check ended with {} and no record:\n{told}", output.status));
+        let reported = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("the check ended with {} and no record:\n{reported}", output.status));
     }
     Ok(answers)
 }

@@ -3,9 +3,9 @@
 //!
 //! Each is a pair: one twin has a bug, the other has none. Every checker has the same time for a
 //! program, and is built with optimisation; what is measured is its search, without builds and
-//! starts of processes. What it tells counts as found if it is the bug that is there. Programs with
-//! published numbers of executions are checked by lockred alone: another number is an error of this
-//! bench.
+//! starts of processes. What it reports counts as found if it is the bug that is there. Programs
+//! with published numbers of executions are checked by lockred alone: another number is an error of
+//! this bench.
 
 mod judge;
 mod lockred;

@@ -126,8 +126,8 @@ fn answer(output: &Output, family: &str, killed_after: f64) -> Answer {
         })
     };
     line.as_ref().and_then(read).unwrap_or_else(|| {
-        let told = String::from_utf8_lossy(&output.stderr);
-        let last = told.lines().rev().find(|line| !line.is_empty()).unwrap_or("no message");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        let last = reported.lines().rev().find(|line| !line.is_empty()).unwrap_or("no message");
         Answer {
             failure: Some(format!("ended with {}: {last}", output.status)),
             executions: 0,
@@ -152,8 +152,8 @@ mod tests {
         let answer = printed(&format!("echo '{line}'; echo more"));
         assert_eq!((answer.failure, answer.executions, answer.complete), (None, 7, true));
         let line = r#"{"failure":"reported","executions":7,"complete":false,"seconds":0.5}"#;
-        let told = "WARNING: ThreadSanitizer: data race (pid=1)";
-        let answer = printed(&format!("echo '{line}'; echo '{told}' >&2"));
+        let reported = "WARNING: ThreadSanitizer: data race (pid=1)";
+        let answer = printed(&format!("echo '{line}'; echo '{reported}' >&2"));
         let failure = answer.failure.expect("something was reported");
         assert!(failure.contains("outside of the program"), "{failure}");
     }

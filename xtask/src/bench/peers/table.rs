@@ -7,8 +7,8 @@ use super::published::Count;
 use super::tools::{Tool, remark};
 use std::fmt::Write;
 
-/// Rates are told of runs that took so many seconds: in shorter ones the first execution weighs too
-/// much.
+/// Rates are given of runs that took so many seconds: in shorter ones the first execution weighs
+/// too much.
 const RATE_FROM: f64 = 0.01;
 
 /// What a checker did with a program.
@@ -27,7 +27,7 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// All there is to be told.
+/// All there is to be reported.
 pub struct Document<'a> {
     pub seconds: u64,
     /// Seconds of the whole run, without builds.
@@ -57,12 +57,12 @@ pub fn render(document: &Document<'_>) -> String {
 }
 
 const WRONG: &str = "## Programs with a bug\n\n\
-    Time to the bug, and the executions that it took (0: it showed before the first one was over). **missed**: not told within the \
+    Time to the bug, and the executions that it took (0: it showed before the first one was over). **missed**: not reported within the \
     budget, or (*complete*) at the end of a search that takes itself for whole.\n\n";
 
 const RIGHT: &str = "## Their twins without it\n\n\
     Time and executions of a whole search. *not finished*, or a number alone where a search has no end: executions within the budget, \
-    none of them wrong. **false**: told a bug that is none.\n\n";
+    none of them wrong. **false**: reported a bug that is none.\n\n";
 
 /// What was run, where, and how.
 fn head(text: &mut String, document: &Document<'_>) {
@@ -73,9 +73,9 @@ fn head(text: &mut String, document: &Document<'_>) {
         "Written by `cargo xtask bench peers --write`. {pairs} pairs of programs ([xtask/peers](../xtask/peers)): one with a bug, its twin \
          without. The same source runs over std, unmodified, under lockred and ThreadSanitizer, and over the types of loom and shuttle. \
          Each had {seconds} s for a program; all were built with optimisation. Of lockred, loom and shuttle the search alone is measured; \
-         lockred also minimises and replays what it finds before it tells it. loom runs with `Arc` of std, whose counts it need not \
+         lockred also minimises and replays what it finds before it reports it. loom runs with `Arc` of std, whose counts it need not \
          explore, but where a program is about counts. shuttle's executions are cut at 10,000 steps, its PCT looks for depth 3. \
-         ThreadSanitizer runs the program in a loop: an execution that takes over a second hangs, and its time tells that second, too.\n"
+         ThreadSanitizer runs the program in a loop: an execution that takes over a second hangs, and its time has that second, too.\n"
     );
     let _ = writeln!(text, "- {surroundings}; the run took {took} s");
     for (name, version) in &document.versions {
@@ -130,7 +130,7 @@ fn summary(text: &mut String, rows: &[Row]) {
     );
 }
 
-/// What is told of each checker that lacks something.
+/// What is said of each checker that lacks something.
 fn lacks(text: &mut String, rows: &[Row]) {
     text.push_str("## What cannot be expressed\n\n");
     for (tool, name) in [(Tool::Loom, "loom"), (Tool::ShuttleDepthFirst, "shuttle")] {
@@ -169,7 +169,7 @@ fn programs(text: &mut String, rows: &[Row], twin: Twin) {
             let _ = write!(text, " {} |", row.pair.bug.name());
         }
         for (cell, tool) in row.cells.iter().zip(Tool::ALL) {
-            let _ = write!(text, " {} |", told(tool, cell));
+            let _ = write!(text, " {} |", reported(tool, cell));
         }
         text.push('\n');
     }
@@ -177,7 +177,7 @@ fn programs(text: &mut String, rows: &[Row], twin: Twin) {
 }
 
 /// What stands in a cell.
-fn told(tool: Tool, cell: &Cell) -> String {
+fn reported(tool: Tool, cell: &Cell) -> String {
     let (answer, judgement) = match cell {
         Cell::Cannot(_) => return "cannot".into(),
         Cell::Answered(answer, judgement) => (answer, *judgement),
@@ -309,8 +309,9 @@ mod tests {
 
     #[test]
     fn cells_tell_what_an_answer_is_worth() {
-        let cell =
-            |complete, judgement| told(Tool::Loom, &answered(None, complete, 0.0004, judgement));
+        let cell = |complete, judgement| {
+            reported(Tool::Loom, &answered(None, complete, 0.0004, judgement))
+        };
         assert_eq!(cell(false, Judgement::Found), "400 µs · 12 k");
         assert_eq!(cell(true, Judgement::Silent), "400 µs · 12 k");
         assert_eq!(cell(false, Judgement::Silent), "not finished · 12 k");
@@ -318,9 +319,9 @@ mod tests {
         assert_eq!(cell(true, Judgement::Missed), "**missed**, complete · 12 k");
         assert_eq!(cell(false, Judgement::False), "**false**");
         assert_eq!(cell(false, Judgement::GaveUp), "gave up");
-        assert_eq!(told(Tool::Loom, &Cell::Cannot("why")), "cannot");
+        assert_eq!(reported(Tool::Loom, &Cell::Cannot("why")), "cannot");
         let silent = answered(None, false, 2.0, Judgement::Silent);
-        assert_eq!(told(Tool::Sanitizer, &silent), "12 k");
+        assert_eq!(reported(Tool::Sanitizer, &silent), "12 k");
     }
 
     #[test]

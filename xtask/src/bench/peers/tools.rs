@@ -49,7 +49,7 @@ impl Tool {
         }
     }
 
-    /// The directory of its runner in `xtask/peers`, and what the runner is told besides the
+    /// The directory of its runner in `xtask/peers`, and what the runner gets besides the
     /// program and the seconds.
     pub fn runner(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {

@@ -57,7 +57,7 @@ pub(super) fn reached(code: &[Instruction], from: impl IntoIterator<Item = usize
     code.iter().enumerate().map(is_reached).collect()
 }
 
-/// Per place, the mutexes that a thread surely owns there; none where it never comes. Behind a call
+/// Per place, the mutexes that a thread surely owns there; none where it never comes. After a call
 /// nothing is known.
 pub(super) fn owned(code: &[Instruction]) -> Vec<Option<BTreeSet<Mutex>>> {
     let mut owned: Vec<Option<BTreeSet<Mutex>>> = vec![None; code.len() + 1];

@@ -24,7 +24,7 @@ pub(crate) struct Layout {
     /// Which threads are started, and which joined, by others.
     pub(super) spawned: Vec<bool>,
     pub(super) joined: Vec<bool>,
-    /// Per thread and place: a thread may begin here; it may end behind the operation.
+    /// Per thread and place: a thread may begin here; it may end after the operation.
     pub(super) firsts: Vec<Vec<bool>>,
     pub(super) lasts: Vec<Vec<bool>>,
     /// Per thread and place, what may be done from here on, until the procedure ends.
@@ -110,7 +110,7 @@ impl Layout {
         (is_safe && !spurious).then_some(monitor)
     }
 
-    /// Per place, whether the thread may end behind the operation.
+    /// Per place, whether the thread may end after the operation.
     fn ends(&self, machine: &ModelMachine, thread: usize) -> Vec<bool> {
         let code = &machine.code[thread];
         let ends = |(place, instruction): (usize, &Instruction)| {

@@ -9,7 +9,7 @@
 //! is a semaphore; a channel that is never closed and has room is a FIFO queue.
 //!
 //! Threads: starting one, and its first operation, are operations on a communication object; so are
-//! joining a thread and, if somebody joins it, every operation behind which it may end.
+//! joining a thread and, if somebody joins it, every operation after which it may end.
 
 mod flow;
 mod layout;

@@ -495,7 +495,7 @@ fn deadlocks_are_missed_and_the_default_search_finds_them() {
         let (seen, outcome) = by_transactions(&parse(&text), Limits::default());
         assert_eq!((outcome.stop, deadlocks(&seen)), (Stop::Complete, 1), "{text}");
     }
-    // Behind an access that commits, the lock is wanted outside of a transaction, and the deadlock
+    // After an access that commits, the lock is wanted outside of a transaction, and the deadlock
     // is seen.
     let (seen, ..) = agrees(
         "atomic f; mutex a b; thread A { lock a; f += 1; lock b; unlock b; unlock a }
@@ -516,7 +516,7 @@ fn a_violated_lock_order_can_be_asserted() {
 
 #[test]
 fn end_states_are_missed() {
-    // A ends before its commit, holding the lock: nobody runs behind it.
+    // A ends before its commit, holding the lock: nobody runs after it.
     let text = "mutex a; plain x; thread A { lock a } thread B { x = 1 }";
     let ends = |seen: &Seen| {
         seen.failures.iter().filter(|failure| matches!(failure, Failure::End(_))).count()

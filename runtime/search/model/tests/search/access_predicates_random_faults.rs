@@ -1,7 +1,7 @@
 //! Random programs catch the faults of the search by access predicates too, not only the programs
 //! that stand for them.
 //!
-//! How many programs it takes (`--nocapture` tells it): with any program AccessUnchecked 12,
+//! How many programs it takes (`--nocapture` prints it): with any program AccessUnchecked 12,
 //! AcquireIsLeft 37, BlockedUnseen 764, NoConditionC 126, ReleaseIsRight 20, UnprotectedIsMover 12,
 //! VisitedStaysVisited 4 (CutAlone 2151, EndIsRight 2663, for which it is programs from parts of
 //! their counter-examples here: N1 and N2); from parts ChangesUnchecked 1, InnerAcquireIsRight 159.

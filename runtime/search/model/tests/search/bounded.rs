@@ -25,8 +25,8 @@ fn watched(program: &Program) -> Watched {
     Watched::new(ModelMachine::new(program).reporting_ends())
 }
 
-/// Races are not told, and everything is in what steps touch: so threads sleep also where a race
-/// detector would have told one.
+/// Races are not reported, and everything is in what steps touch: so threads sleep also where a
+/// race detector would have reported one.
 fn unwatched(program: &Program) -> ModelMachine {
     ModelMachine::new(program).reporting_ends()
 }
@@ -125,7 +125,7 @@ fn many_threads_that_have_nothing_to_do_with_each_other_take_few_executions() {
     assert_eq!((outcome.stop, outcome.counts.executions), (Stop::Complete, 1));
 }
 
-/// Two threads write a variable that no footprint tells of; then a third reads it.
+/// Two threads write a variable that no footprint reports; then a third reads it.
 #[derive(Default)]
 struct Hidden {
     written: u32,

@@ -2,7 +2,7 @@
 //!
 //! A test computes it again and compares; `BLESS=1 cargo test -p lockred-search --test search
 //! counts` writes it (with `--features deep` also the rows that take long). Too few executions
-//! would be unsound pruning, too many lost reduction. Executions are complete ones, and behind a
+//! would be unsound pruning, too many lost reduction. Executions are complete ones, and after a
 //! plus those that could only repeat others. `stuck`: how many of DPOR's end with threads that wait
 //! for ever. Of the stateful searches (with all threads of a state, and with persistent sets): end
 //! states, and transactions of all passes. A `-` is too much to be counted here.

@@ -24,7 +24,7 @@ fn races(seen: &Seen) -> BTreeSet<&Failure> {
 }
 
 /// Compares DPOR, transactions and the stateful search with all states; gives back what there is,
-/// races included if they could be told. Programs with more states than `most` are passed over;
+/// races included if they could be reported. Programs with more states than `most` are passed over;
 /// searches with more executions are only compared for seeing nothing that does not exist.
 fn compare(program: &Program, most: usize) -> Result<Seen, TestCaseError> {
     let limits = Limits { executions: Some(most as u64 / 20), ..Limits::default() };
@@ -340,7 +340,7 @@ fn a_receive_orders_the_send_that_fills_its_place() {
             assert_eq!(has_race(&program(capacity, sends)), !ordered, "{capacity} {sends}");
         }
     }
-    // The second send waits for the first receive, which is not the one behind the write.
+    // The second send waits for the first receive, which is not the one after the write.
     assert!(has_race(
         "channel q = 1; plain x; thread A { send q 1; send q 2; x = 1 }
         thread B { r = recv q; x = 2; r = recv q }"

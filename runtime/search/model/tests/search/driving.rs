@@ -1,4 +1,4 @@
-//! What searches tell their observer, and how they stop: limits, failures, interruptions,
+//! What searches report to their observer, and how they stop: limits, failures, interruptions,
 //! nondeterminism, replay.
 
 use crate::check;
@@ -21,7 +21,7 @@ const STRATEGIES: [Strategy; 3] = [Strategy::Dpor, Strategy::Naive, Strategy::Ra
 /// Follows the announced choices, and stops where it is told to.
 #[derive(Default)]
 struct Watch {
-    trail: Vec<Choice>,
+    schedule_log: Vec<Choice>,
     failures: Vec<Failure>,
     stop_at_failure: bool,
     steps_left: Option<u64>,
@@ -29,9 +29,9 @@ struct Watch {
 
 impl Observer<Failure> for Watch {
     fn on_choice(&mut self, depth: usize, choice: Choice) {
-        assert!(depth <= self.trail.len(), "a choice was not announced");
-        self.trail.truncate(depth);
-        self.trail.push(choice);
+        assert!(depth <= self.schedule_log.len(), "a choice was not announced");
+        self.schedule_log.truncate(depth);
+        self.schedule_log.push(choice);
     }
 
     fn on_step(&mut self, _: &Counts) -> bool {
@@ -42,7 +42,7 @@ impl Observer<Failure> for Watch {
     }
 
     fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
-        assert_eq!(self.trail, schedule, "the trail is the schedule");
+        assert_eq!(self.schedule_log, schedule, "the schedule log is the schedule");
         self.failures.push(failure);
         !self.stop_at_failure
     }
@@ -115,7 +115,7 @@ fn behind_an_execution_that_was_cut_the_others_have_their_turn() {
 }
 
 #[test]
-fn the_trail_survives_choices_of_values() {
+fn the_schedule_log_survives_choices_of_values() {
     let text = "mutex a; condvar c; plain x; thread A { lock a; wait c a; unlock a }
         thread B { lock a; wait c a; unlock a } thread C { notify_one c; x = 1; assert r == 1 }";
     for strategy in [Strategy::Dpor, Strategy::Naive] {
@@ -137,7 +137,7 @@ fn random_walks_find_what_is_there_and_depend_on_the_seed_only() {
 }
 
 #[test]
-fn a_replay_follows_the_schedule_and_goes_on_behind_it() {
+fn a_replay_follows_the_schedule_and_goes_on_after_it() {
     let program = parse(RACE);
     let (seen, _) = search(&program, Strategy::Dpor, Limits::default());
     for (failure, schedule) in &seen.schedules {
@@ -263,7 +263,7 @@ impl Machine for Timeout {
     fn status(&mut self, thread: ThreadId) -> Status {
         match thread.0 {
             0 if self.left.is_some() => Status::Ended,
-            0 if !self.set => Status::Reluctant,
+            0 if !self.set => Status::LowPriority,
             1 if self.set => Status::Ended,
             _ => Status::Enabled,
         }
@@ -300,7 +300,7 @@ impl Observer<bool> for Ends {
 }
 
 #[test]
-fn reluctant_threads_run_last_and_where_a_race_demands_it() {
+fn low_priority_threads_run_last_and_where_a_race_demands_it() {
     let searches: [Search<Timeout, bool>; 2] = [dpor::explore, naive::explore];
     for search in searches {
         let mut ends = Ends(Vec::new());

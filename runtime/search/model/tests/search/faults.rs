@@ -77,7 +77,7 @@ caught! {
         thread C { lock a; wait c a; r = f += 1 }";
     hidden_lock_edge: AllLockEdges, "mutex a; plain x; thread A { x = 1; lock a; unlock a }
         thread B { lock a; unlock a; r = x; if r == 1 { x = 2 } }";
-    relaxed_behind_locks: AllLockEdges, "mutex a; plain x; atomic f;
+    relaxed_after_locks: AllLockEdges, "mutex a; plain x; atomic f;
         thread A { x = 1; relaxed f = 1; lock a; unlock a }
         thread B { lock a; unlock a; acquire r = f; if r == 1 { q = x } }";
     handover: NoLockEdges, "mutex a; plain x y; thread A { x = 1; lock a; y = 1; unlock a }
@@ -101,7 +101,7 @@ caught! {
     release_shadow: ReleaseShadows, "mutex a b;
         thread A { lock b; lock a; unlock b; lock b; unlock a } thread B { lock a }";
     blocked_at_end: BlockedLeftOut, "mutex a; thread A { lock a } thread B { lock a }";
-    blocked_behind_sleep: BlockedBehindSleep, "mutex a; atomic f; thread A { lock a; f = 1 }
+    blocked_after_sleep: BlockedBehindSleep, "mutex a; atomic f; thread A { lock a; f = 1 }
         thread B { r = f } thread C { r = f; lock a }";
     drop_protected: ProtectedDropped, "mutex a; plain x; thread A { lock a; x = 1; unlock a }
         thread B { lock a; r = x; unlock a }";

@@ -14,12 +14,12 @@ use proptest::prelude::*;
 
 const LIMITS: Limits = Limits { executions: Some(400), operations: 1_000 };
 
-/// Stops a search some runs behind a frontier, which it keeps as text.
+/// Stops a search some runs after a frontier, which it keeps as text.
 struct Stopping<'a> {
     seen: &'a mut Seen,
     /// Frontiers that are passed over.
     pass: u32,
-    /// Runs that are made behind the frontier and lost.
+    /// Runs that are made after the frontier and lost.
     lose: u32,
     kept: Option<String>,
 }
@@ -50,7 +50,7 @@ impl Observer<Failure> for Stopping<'_> {
     }
 }
 
-/// Explores the program with an interruption at every `pass`th frontier, behind which `lose` runs
+/// Explores the program with an interruption at every `pass`th frontier, after which `lose` runs
 /// are lost.
 fn interrupted(program: &Program, pass: u32, lose: u32) -> (Seen, Outcome, u32) {
     let mut seen = Seen::default();

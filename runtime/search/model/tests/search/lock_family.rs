@@ -24,12 +24,12 @@ fn agrees(text: &str) -> BTreeSet<Failure> {
     let program = parse(text);
     let machine = ModelMachine::new(&program).reporting_ends();
     let all = every_state(&mut Watched::new(machine), usize::MAX).unwrap_or_default();
-    let told: BTreeSet<_> = all.iter().filter(|failure| !is_race(failure)).cloned().collect();
+    let reported: BTreeSet<_> = all.iter().filter(|failure| !is_race(failure)).cloned().collect();
     for (name, truth, (seen, outcome)) in [
-        ("naive", &told, search(&program, Strategy::Naive, Limits::default())),
-        ("dpor", &told, search(&program, Strategy::Dpor, Limits::default())),
+        ("naive", &reported, search(&program, Strategy::Naive, Limits::default())),
+        ("dpor", &reported, search(&program, Strategy::Dpor, Limits::default())),
         ("transactions", &all, by_transactions(&program, Limits::default())),
-        ("stateful", &told, by_states(&program, Limits::default())),
+        ("stateful", &reported, by_states(&program, Limits::default())),
     ] {
         assert_eq!(outcome.stop, Stop::Complete, "{name}: {text}");
         assert_eq!(&seen.failures, truth, "{name}: {text}");
@@ -196,7 +196,7 @@ fn the_order_in_a_fifo_queue_is_explored() {
     };
     // Either waiter may be woken, or none (the notification comes first).
     assert_eq!(deadlocks(&agrees(&waiters("fifo"))), 3);
-    // C before, between, and behind two waiters, in both orders. (DPOR also orders the one that was
+    // C before, between, and after two waiters, in both orders. (DPOR also orders the one that was
     // woken and the other's coming.) Without an order of the queue there are two less, and two more
     // for the choice.
     assert_eq!(executions(&waiters("fifo")), (8, 6, 0));
@@ -215,7 +215,7 @@ fn a_wait_with_a_timeout_ends_by_itself_and_says_so() {
     let alone =
         agrees("mutex a; condvar c; thread A { lock a; r = waitfor c a; assert r == 1; unlock a }");
     assert_eq!((deadlocks(&alone), alone.len()), (0, 2));
-    // Notified, timed out before the notification, or behind it (which was lost).
+    // Notified, timed out before the notification, or after it (which was lost).
     let text = "mutex a; condvar c; atomic f; thread A { lock a; r = waitfor c a; unlock a }
         thread B { lock a; notify_one c; unlock a }";
     let seen = agrees(text);

@@ -175,7 +175,7 @@ fn a_change_and_back_takes_two_preemptions() {
 }
 
 #[test]
-fn an_endless_execution_keeps_the_proof_from_what_comes_behind_it() {
+fn an_endless_execution_keeps_the_proof_from_what_comes_after_it() {
     // B reads 1 between A's stores only. With no preemption, A goes on for ever, or B comes first.
     let text = "atomic f g; thread A { f = 1; f = 0; repeat 100 { g += 1 } } thread B { r = f; assert r == 0 }";
     let program = parse(text);

@@ -13,7 +13,7 @@ use lockred_search::{Limits, Outcome, Stop, Strategy};
 
 type Search = fn(&Program, Limits) -> (check::Seen, Outcome);
 
-/// Compares every search with all states. What it tells is shown by the schedule that it tells.
+/// Compares every search with all states. What it reports is shown by the schedule that it reports.
 fn agrees(text: &str) -> check::Seen {
     let program = parse(text);
     let shows = |name: &str, seen: &check::Seen| {
@@ -83,7 +83,7 @@ named! {
         thread C { lock a; wait c a; r = f += 1 }";
     hidden_lock_edge: "mutex a; plain x; thread A { x = 1; lock a; unlock a }
         thread B { lock a; unlock a; r = x; if r == 1 { x = 2 } }";
-    relaxed_behind_locks: "mutex a; plain x; atomic f; thread A { x = 1; f = 1; lock a; unlock a }
+    relaxed_after_locks: "mutex a; plain x; atomic f; thread A { x = 1; f = 1; lock a; unlock a }
         thread B { lock a; unlock a; r = f; if r == 1 { q = x } }";
     handover: "mutex a; plain x y; thread A { x = 1; lock a; y = 1; unlock a }
         thread B { lock a; r = y; unlock a; if r == 1 { q = x } }";
@@ -123,17 +123,17 @@ named! {
     abort_while_another_waits: "mutex a; thread A { lock a; abort } thread B { lock a }";
     abort_hides_nothing: "plain x; thread A { r = x; if r == 0 { abort } }
         thread B { x = 1; x = 2 } thread C { r = x; assert r != 2 }";
-    woken_behind_a_lock: "mutex a; condvar c; plain x; thread A { lock a; wait c a; x = 1; unlock a }
+    woken_after_a_lock: "mutex a; condvar c; plain x; thread A { lock a; wait c a; x = 1; unlock a }
         thread B { notify_one c } thread C { lock a; r = x; unlock a }
         thread D { lock a; x = 3; unlock a }";
-    abort_behind_a_lock: "mutex a; plain x; thread A { lock a; r = x; if r != 1 { abort } }
+    abort_after_a_lock: "mutex a; plain x; thread A { lock a; r = x; if r != 1 { abort } }
         thread B { x = 0; lock a }";
     abort_while_others_race: "mutex a; plain x; thread A { abort } thread B { lock a; r = x }
         thread C { x = 0; lock a; lock a }";
     abort_of_the_holder: "mutex a b; condvar c;
         thread A { lock b; r = try a; if r != 2 { abort } }
         thread B { notify_one c; lock b; lock b }";
-    abort_behind_a_value: "mutex a; plain y; atomic f; thread A { y = 0; lock a; f += 1 }
+    abort_after_a_value: "mutex a; plain y; atomic f; thread A { y = 0; lock a; f += 1 }
         thread B { f = 0; lock a; r = f; if r != 1 { abort } }";
     abort_after_a_race: "plain x; thread A { x = 0; abort } thread B { x = 0; abort }";
     await_an_old_value: "atomic f g; thread A { f += 1; r = g; f = 1 }
@@ -142,8 +142,9 @@ named! {
         thread C { join B; r = x }";
 }
 
-// Without some line of the searches, what one of these shows is missed, told with a schedule that
-// does not show it, or told although it is not there; the programs above need none of these lines.
+// Without some line of the searches, what one of these shows is missed, reported with a schedule
+// that does not show it, or reported although it is not there; the programs above need none of
+// these lines.
 named! {
     taken_by_a_try: "mutex a b; plain x; thread A { lock a; x = 1; unlock a } thread B { r = try a; read b; r = x }";
     meeting_under_a_lock: "mutex a; barrier m = 2; thread A { lock a; arrive m }
@@ -153,9 +154,9 @@ named! {
     decrement_between_relaxed_flags: "atomic c = 3; atomic f; plain x;
         thread A { r = dec c; relaxed q = f; if q == 1 { r = x } } thread B { relaxed f = 1; x = 1 }
         thread C { r = dec c; q = c; if q == 1 { r = x } }";
-    free_behind_a_semaphore: "plain x; atomic s; thread A { down s; free x }
+    free_after_a_semaphore: "plain x; atomic s; thread A { down s; free x }
         thread B { x = 1; s += 2; if r == 0 { s = r } }";
-    race_behind_a_meeting: "plain x; barrier m = 2; thread A { arrive m } thread B { } thread C { x = 1 }
+    race_after_a_meeting: "plain x; barrier m = 2; thread A { arrive m } thread B { } thread C { x = 1 }
         thread D { arrive m; x = 1 }";
     await_a_sum: "atomic f; thread A { f += -1 } thread B { } thread C { await f == 1 } thread D { f += 1 }";
     reader_that_stays: "mutex a b; thread A { lock b; unlock b; lock a } thread B { r = try b; read a }";
@@ -174,15 +175,15 @@ named! {
     try_that_holds: "mutex a b; thread A { lock a; lock b; unlock b; unlock a } thread B { r = try b; lock a }";
     nested_lock_that_is_tried: "mutex a b; thread A { } thread B { r = try a; if r == 1 { unlock a } }
         thread C { lock b; lock a; unlock a }";
-    started_behind_a_write: "plain x; thread A { x = 1 } thread B { x = 1; spawn A }";
+    started_after_a_write: "plain x; thread A { x = 1 } thread B { x = 1; spawn A }";
     notification_of_all: "mutex a; condvar c; thread A { notify_all c } thread B { lock a; wait c a }
         thread C { lock a; wait c a }";
     own_relaxed_flag: "atomic f; plain x; thread A { } thread B { x = 1; relaxed f = 1; r = f }
         thread C { acquire r = f; if r == 1 { q = x } }";
     exchange_beside_a_join: "plain x y; atomic f; thread A { r = x; join B } thread B { r = y }
         thread C { r = cas f 0 1; y = 1 }";
-    choice_behind_a_wait: "atomic f; thread A { if r == 0 { await f == 0; r = any 2 } else { acqrel r = f += 2 } }";
-    flags_behind_a_write: "plain x; atomic f; mutex a; thread A { relaxed r = f; join B; x = q }
+    choice_after_a_wait: "atomic f; thread A { if r == 0 { await f == 0; r = any 2 } else { acqrel r = f += 2 } }";
+    flags_after_a_write: "plain x; atomic f; mutex a; thread A { relaxed r = f; join B; x = q }
         thread B { lock a; x = 1; f = 1; relaxed f = 1 }";
     join_under_a_lock_of_a_late_thread: "mutex a; thread A { } thread B { } thread C { lock a; join A }
         thread D { spawn C; lock a; unlock a; spawn A }";
@@ -191,9 +192,9 @@ named! {
         thread C { lock a; notify_all c; unlock a; lock a; x = 1; unlock a }";
     sends_to_a_closed_channel: "plain x; channel q = 0; thread A { send q 1; r = send q 2; x = 1 }
         thread B { close q; r = x }";
-    fence_behind_an_update: "plain x; atomic f; thread A { r = x; q = cas f 0 2 }
+    fence_after_an_update: "plain x; atomic f; thread A { r = x; q = cas f 0 2 }
         thread B { relaxed r = f += 1; fence acqrel; x = 1 }";
-    receive_behind_a_weak_exchange: "plain x y; atomic f; channel q = 1;
+    receive_after_a_weak_exchange: "plain x y; atomic f; channel q = 1;
         proc P(n) { acquire n = casweak f 1 1; n = recv q; call R(0) }
         proc R(n) { send q 2; n = y; send q 1 }
         thread A { x = 1; acqrel f += 1 } thread B { r = x; call P(0) }";
@@ -222,7 +223,7 @@ fn blocked_at_end() {
 }
 
 #[test]
-fn blocked_behind_sleep() {
+fn blocked_after_sleep() {
     let seen = agrees(
         "mutex a; plain x y; thread A { x = 2 } thread B { lock a }
         thread C { q = y; lock a; r = x; assert r != 0 }",

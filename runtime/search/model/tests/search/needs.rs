@@ -12,7 +12,7 @@ use lockred_search::machine::{Chooser, Machine, Status, Step, ThreadId};
 use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
 use lockred_search::{Limits, Outcome, Strategy, explore};
 
-/// A machine that does not tell what steps touch, as the native one where nobody has to know.
+/// A machine that does not report what steps touch, as the native one where nobody has to know.
 struct Blind(ModelMachine);
 
 impl Machine for Blind {

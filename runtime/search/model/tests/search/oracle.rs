@@ -33,7 +33,7 @@ fn is_race(failure: &Failure) -> bool {
     matches!(failure, Failure::Race { .. })
 }
 
-/// What brute force finds: everything but races, and races if they could be told.
+/// What brute force finds: everything but races, and races if they could be reported.
 struct Truth {
     failures: BTreeSet<Failure>,
     races: Option<BTreeSet<Failure>>,

@@ -1,6 +1,6 @@
 //! Random programs catch every fault too, not only the program that stands for it.
 //!
-//! How many programs it takes (`--nocapture` tells it): with any program NoLockEdges 4, NeverPark
+//! How many programs it takes (`--nocapture` prints it): with any program NoLockEdges 4, NeverPark
 //! 3, BlockedLeftOut 3, BlockedBehindSleep 63, ReleaseShadows 4, ProtectedDropped 4, NoRestart 7,
 //! SleepTooLong 1, TryUnobserved 70, ChangeAsSection 3, NoWitness 4, TwoNonMovers 4, EagerPark 98.
 //! The others are too rare for that: with programs built from the parts of their counter-examples
@@ -78,7 +78,7 @@ caught! {
     no_lock_edges: NoLockEdges;
     never_park: NeverPark;
     blocked_left_out: BlockedLeftOut;
-    blocked_behind_sleep: BlockedBehindSleep;
+    blocked_after_sleep: BlockedBehindSleep;
     release_shadows: ReleaseShadows;
     protected_dropped: ProtectedDropped;
     no_restart: NoRestart;

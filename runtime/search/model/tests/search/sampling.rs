@@ -54,7 +54,7 @@ fn bounds_that_cut_nothing_see_what_the_full_search_sees() {
     assert_eq!(full.failures, bounded.failures);
 }
 
-/// A bug of depth 2 behind many steps of another thread.
+/// A bug of depth 2 after many steps of another thread.
 fn deep(steps: usize) -> String {
     format!(
         "atomic f g; thread A {{ repeat {steps} {{ g += 1 }} f = 1; repeat {steps} {{ g += 1 }} f = 0 }}
@@ -87,7 +87,7 @@ fn equal_seeds_walk_equally() {
 
 #[test]
 fn short_executions_come_first() {
-    // C's assertion comes behind all seven operations.
+    // C's assertion comes after all seven operations.
     let bounded = |most| found(within(LOST_UPDATE, Bound::Operations(most), Limits::default()));
     let fewest = (1..20).find(|&most| bounded(most).0);
     assert_eq!(fewest, Some(7));

@@ -1,4 +1,4 @@
-//! Loops that wait: every search ends on them, sees what brute force sees, and tells livelocks.
+//! Loops that wait: every search ends on them, sees what brute force sees, and reports livelocks.
 
 use crate::check;
 
@@ -222,8 +222,8 @@ fn a_store_of_another_value_is_an_effect() {
 
 #[test]
 fn a_round_is_read_again_where_it_goes_on() {
-    // A reads behind both stores, between them, or before them. Then it goes on between them, and
-    // reads there or behind them, or goes on behind them.
+    // A reads after both stores, between them, or before them. Then it goes on between them, and
+    // reads there or after them, or goes on after them.
     let text = "plain x; mutex a; thread A { while r == 0 { lock a; r = x; unlock a } }
         thread B { x = 1; x = 1 }";
     assert_eq!(check(text), (vec![], 5, 5));
@@ -241,7 +241,7 @@ fn all_that_a_round_has_read_is_read_where_it_goes_on() {
 
 #[test]
 fn a_race_in_a_round_that_fails_is_seen() {
-    // The round that succeeds is ordered behind the write.
+    // The round that succeeds is ordered after the write.
     let text =
         "atomic f; plain x; thread A { while r == 0 { q = x; r = f } } thread B { x = 1; f = 1 }";
     let (seen, _) = by_transactions(&parse(text));

@@ -130,7 +130,7 @@ fn unreduced_agree(program: &Program, searches: &[Settings]) -> Result<(), TestC
     Ok(())
 }
 
-/// Searches that check LD′. The theorems do not claim that a search goes on rightly behind a
+/// Searches that check LD′. The theorems do not claim that a search goes on rightly after a
 /// violation, nor does the outcome.
 fn reduced_agree(
     program: &Program,

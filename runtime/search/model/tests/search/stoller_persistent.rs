@@ -35,8 +35,8 @@ fn behind(machine: &mut ModelMachine, depth: usize, thread: ThreadId) -> BTreeSe
     targets
 }
 
-/// The states behind a transition of `first` and one of `second`, whether `second` could be
-/// executed behind each of `first`.
+/// The states after a transition of `first` and one of `second`, whether `second` could be
+/// executed after each of `first`.
 fn behind_both(
     machine: &mut ModelMachine,
     depth: usize,

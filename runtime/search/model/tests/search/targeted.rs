@@ -1,4 +1,4 @@
-//! Walks towards circles of locks: what they find is there, and they find it soon.
+//! Walks towards cycles of locks: what they find is there, and they find it soon.
 
 use crate::check;
 use crate::generate;
@@ -23,7 +23,7 @@ fn aim(targets: usize, walks: u64, seed: u64) -> Aim {
 }
 
 /// Each mutex is locked under the one before, and the first one under the last.
-fn circle(mutexes: u8) -> Vec<Nesting> {
+fn cycle(mutexes: u8) -> Vec<Nesting> {
     (0..mutexes).map(|a| (Mutex(a), Mutex((a + 1) % mutexes))).collect()
 }
 
@@ -58,7 +58,7 @@ fn towards(aim: Aim) -> impl Fn(&mut ModelMachine, Limits, &mut First) -> Outcom
     move |machine, limits, first| targeted::explore(machine, aim, limits, first)
 }
 
-/// Walks towards targets, and tells all that was seen.
+/// Walks towards targets, and reports all that was seen.
 fn walks(program: &Program, targets: Vec<Vec<Nesting>>, aim: Aim) -> (Seen, Outcome) {
     let mut seen = Seen::default();
     let mut machine = ModelMachine::new(program).with_targets(targets).reporting_ends();
@@ -102,7 +102,7 @@ fn compare(program: &Program, seed: u64) -> Result<[bool; 2], TestCaseError> {
     let all = every_state(&mut Watched::new(machine), usize::MAX).unwrap_or_default();
     let mutexes = || (0..program.mutexes).map(Mutex);
     let pairs = mutexes().flat_map(|a| mutexes().map(move |b| (a, b))).filter(|(a, b)| a != b);
-    let targets = vec![pairs.collect(), circle(program.mutexes), circle(2)];
+    let targets = vec![pairs.collect(), cycle(program.mutexes), cycle(2)];
     let (seen, _) = walks(program, targets, aim(3, 20, seed));
     for (failure, schedule) in &seen.schedules {
         prop_assert!(all.contains(failure), "{failure:?} of {program}");
@@ -121,7 +121,7 @@ proptest! {
 
     #[test]
     fn equal_seeds_walk_equally(program in nested(), seed: u64) {
-        let once = || walks(&program, vec![circle(3)], aim(1, 5, seed));
+        let once = || walks(&program, vec![cycle(3)], aim(1, 5, seed));
         prop_assert_eq!(once(), once());
     }
 }
@@ -163,7 +163,7 @@ fn philosophers_starve_in_the_first_walks() {
     for number in [2, 3, 5, 7] {
         for seed in 0..10 {
             let program = philosophers(number, 10);
-            let targets = [circle(number)];
+            let targets = [cycle(number)];
             let most = 2_000;
             let first = until_deadlock(&program, &targets, most, &towards(aim(1, most, seed)));
             assert_eq!(first, Some(1), "{number} philosophers, seed {seed}");
@@ -187,20 +187,20 @@ fn who_is_paused_too_early_is_paused_before() {
     );
     for seed in 0..20 {
         // At its first place it is paused as A is, and one of them goes on.
-        let found = until_deadlock(&program, &[circle(2)], 50, &towards(aim(1, 50, seed)));
+        let found = until_deadlock(&program, &[cycle(2)], 50, &towards(aim(1, 50, seed)));
         assert!(found.is_some(), "seed {seed}");
     }
 }
 
 #[test]
 fn who_is_paused_goes_on_where_others_never_end() {
-    // B waits for what A does behind its locks.
+    // B waits for what A does after its locks.
     let program = parse(
         "atomic f; mutex a b; thread A { lock a; lock b; unlock b; unlock a; f = 1 }
         thread B { while r == 0 { r = f } }",
     );
     let mut seen = Seen::default();
-    let mut machine = ModelMachine::new(&program).with_targets(vec![circle(2)]).reporting_ends();
+    let mut machine = ModelMachine::new(&program).with_targets(vec![cycle(2)]).reporting_ends();
     let limits = Limits { executions: None, operations: 2 * PATIENCE };
     let outcome = targeted::explore(&mut machine, aim(1, 1, 1), limits, &mut seen);
     assert!(outcome.counts.operations > PATIENCE, "{outcome:?}");
@@ -219,9 +219,9 @@ fn walks_are_bounded_by_number_and_by_operations() {
         walks(&program, targets, aim).1.counts.executions
     };
     let other = vec![(Mutex(1), Mutex(0))];
-    assert_eq!(executions(vec![circle(2), circle(2)], 30, u64::MAX), 60);
-    assert_eq!(executions(vec![circle(2)], 30, 17), 3, "each has eight operations");
-    assert_eq!(executions(vec![other.clone(), circle(2)], 30, u64::MAX), UNMET + 30);
+    assert_eq!(executions(vec![cycle(2), cycle(2)], 30, u64::MAX), 60);
+    assert_eq!(executions(vec![cycle(2)], 30, 17), 3, "each has eight operations");
+    assert_eq!(executions(vec![other.clone(), cycle(2)], 30, u64::MAX), UNMET + 30);
     assert_eq!(executions(vec![other], 3, u64::MAX), 3);
     assert_eq!(executions(vec![], 30, u64::MAX), 0);
 }

@@ -1,4 +1,4 @@
-//! Actions and what they access: what a machine tells of its program to be searched by access
+//! Actions and what they access: what a machine says of its program to be searched by access
 //! predicates.
 //!
 //! Section 3: Act(t, l) is what thread t does at location l, in one step, to the global store and
@@ -32,7 +32,7 @@ pub enum Accessed {
     Ghost {
         /// The thread has exclusive access before the action.
         before: bool,
-        /// It has it behind the action.
+        /// It has it after the action.
         after: bool,
     },
 }

@@ -1,6 +1,6 @@
 //! Condition C: from every state of L(t), thread t reaches a state of N(t) by itself.
 //!
-//! Section 4.2: the part of a transaction behind its commit must be able to end. "We can select
+//! Section 4.2: the part of a transaction after its commit must be able to end. "We can select
 //! these sets in an optimal manner by modifying Tarjan's depth-first search based algorithm for
 //! computing strongly-connected components"; that is done here, over the graph of the states of L
 //! and the steps between them. A component that leads nowhere else, neither to a state of N nor to
@@ -10,7 +10,7 @@
 //! Departure: with the state, all states are taken out of L in which the thread has the same local
 //! state. The proof needs that whether t is in L(t) is not changed by steps of others (A5, Lemma
 //! B.5 (v)); the paper derives that from A and B, but B only says what L(t) is part of, and states
-//! chosen one by one do not have it. Then a failure can be missed: behind B's step below B waits
+//! chosen one by one do not have it. Then a failure can be missed: after B's step below B waits
 //! for good in L, so that this state is taken out; but when A has gone on to its lock, B is in L
 //! again, nobody may step, and the assertion is never reached. `atomic x y; mutex a; thread A { r =
 //! x; if r == 1 { lock a; unlock a; assert r == 0 } } thread B { x = 1; await y == 1 }`

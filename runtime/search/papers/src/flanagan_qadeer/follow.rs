@@ -22,9 +22,9 @@ pub struct Moved {
     pub before: Part,
     /// The thread has exclusive access to all that it accesses before the action: a left mover.
     pub left_mover: bool,
-    /// It has it behind the action: a right mover.
+    /// It has it after the action: a right mover.
     pub right_mover: bool,
-    /// The phase variable behind the action.
+    /// The phase variable after the action.
     pub phase: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Search by transactions that exclusive access predicates tell (Flanagan and Qadeer: Transactions
-//! for software model checking, ENTCS 89(3), 2003), each state once.
+//! Search by transactions that exclusive access predicates delimit (Flanagan and Qadeer:
+//! Transactions for software model checking, ENTCS 89(3), 2003), each state once.
 //!
 //! The paper: every variable x has for every thread t a predicate E(t, x) on stores, under which t
 //! has exclusive access to x. An action is a right mover if its thread has exclusive access to all
@@ -11,7 +11,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`action`] | actions and what they access (sections 3 and 5): what a machine tells |
+//! | [`action`] | actions and what they access (sections 3 and 5): what a machine reports |
 //! | [`predicate`] | exclusive access predicates that the user gives (4.1), and condition (i) |
 //! | [`predicates`] | those of all variables, the inferred ones too (5, 5.1, 6) |
 //! | `validity` | condition (ii), and the assertion δ that accesses respect the predicates (4.1, 4.2) |

@@ -6,7 +6,7 @@
 //! p' = s' ∈ E(t, l) ∧ (p ∨ l = Init ∨ s ∉ E(t, l)).
 //!
 //! - A: R(t), before the commit: p is true, and t is neither at Init nor Wrong.
-//! - B: L(t), behind the commit, is a part of: p is false, t is neither at Init nor Wrong, and s ∈
+//! - B: L(t), after the commit, is a part of: p is false, t is neither at Init nor Wrong, and s ∈
 //!   E(t, l), so that the next action is a left mover.
 //! - N(t), not in a transaction: the rest. Condition C, that from every state of L(t) thread t
 //!   reaches N(t) by itself, takes states out of L(t): see `condition_c`.
@@ -39,7 +39,7 @@ pub enum Phase {
 pub enum Part {
     /// R(t): in a transaction, before its commit.
     Right,
-    /// L(t): in a transaction, behind its commit.
+    /// L(t): in a transaction, after its commit.
     Left,
     /// N(t): in no transaction.
     None,
@@ -62,14 +62,14 @@ pub enum Movers {
 pub(super) struct Exclusive {
     /// The thread has exclusive access to all that it accesses before it.
     pub(super) before: bool,
-    /// And behind it.
+    /// And after it.
     pub(super) after: bool,
     /// It is an acquire.
     pub(super) acquires: bool,
 }
 
 impl Phase {
-    /// The phase behind an action.
+    /// The phase after an action.
     pub(super) fn next(self, exclusive: Exclusive, movers: Movers) -> Self {
         let Exclusive { before, mut after, acquires } = exclusive;
         if is_on(Fault::ReleaseIsRight) {

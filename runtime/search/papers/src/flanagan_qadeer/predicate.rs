@@ -50,7 +50,7 @@ impl Predicate {
         })
     }
 
-    /// What is left of the predicate when `known` tells of an atom whether it holds, or that this
+    /// What is left of the predicate when `known` says of an atom whether it holds, or that this
     /// is unknown.
     pub(super) fn residue(
         &self,

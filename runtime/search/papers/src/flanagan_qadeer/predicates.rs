@@ -15,9 +15,9 @@
 //! - A queue of waiters is an object of its own, a condition variable, which others may act on
 //!   without holding the lock. So its locks are inferred as those of data are; M_w = {m} comes out
 //!   where the paper's rules are kept.
-//! - The depth of a re-entrant lock is told as the lock, since E is the same. The paper says that
-//!   acquire is a right mover and release a left mover; by its own definition an inner one is both,
-//!   and that matters: a right mover behind a commit may not go on with its transaction (A2).
+//! - The depth of a re-entrant lock is reported as the lock, since E is the same. The paper says
+//!   that acquire is a right mover and release a left mover; by its own definition an inner one is
+//!   both, and that matters: a right mover after a commit may not go on with its transaction (A2).
 //! - A thread that waits before an access (for a value, a message) accesses, too: the lock sets are
 //!   reduced where it stands, whether the action is enabled or not. Rule ACCESS asks for an enabled
 //!   one, (s, s', l') ∈ Act(t, l); so x below belongs to B alone, B's only transaction never
@@ -168,7 +168,7 @@ impl Predicates {
         })
     }
 
-    /// Whether it has it behind the action, which was made.
+    /// Whether it has it after the action, which was made.
     pub(super) fn after<M: Guarded>(&self, machine: &M, thread: ThreadId, action: &Action) -> bool {
         action.accessed.iter().all(|&accessed| match accessed {
             Accessed::Object(object) => self.holds(machine, thread, object),
@@ -238,7 +238,7 @@ impl Predicates {
     }
 }
 
-/// What the thread holds at an action that `waits`: before it, or behind it.
+/// What the thread holds at an action that `waits`: before it, or after it.
 fn held<M: Guarded>(machine: &M, thread: ThreadId, waits: Waits) -> BTreeSet<Guard> {
     let taken = match waits {
         Waits::Free(lock) => Some(lock),

@@ -74,7 +74,7 @@ struct State {
     is_known: bool,
     /// The thread in whose transaction it is.
     active: Option<(ThreadId, Part)>,
-    /// If that is behind its commit: where its steps lead.
+    /// If that is after its commit: where its steps lead.
     steps: Vec<u32>,
 }
 
@@ -124,13 +124,13 @@ impl<M: Guarded> Search<'_, '_, M> {
             Some(Violation::Shared { object, one, other })
         });
         for violation in shared.collect::<Vec<_>>() {
-            self.tell(violation)?;
+            self.report(violation)?;
             self.predicates.drop(violation.object());
         }
         Ok(())
     }
 
-    fn tell(&mut self, violation: Violation) -> Result<(), Stop> {
+    fn report(&mut self, violation: Violation) -> Result<(), Stop> {
         let failure = self.drive.machine.violation(violation);
         let schedule = self.drive.schedule.clone();
         self.drive.fail(failure, &schedule)
@@ -285,7 +285,7 @@ impl<M: Guarded> Search<'_, '_, M> {
                 self.drive.counts.transactions -= 1;
             }
             for violation in rely.after(self.drive.machine) {
-                self.tell(violation)?;
+                self.report(violation)?;
                 self.drop(violation.object());
             }
             match after {
@@ -315,7 +315,7 @@ impl<M: Guarded> Search<'_, '_, M> {
         Ok(())
     }
 
-    /// The phases behind a step of the thread.
+    /// The phases after a step of the thread.
     fn phases(
         &self,
         number: u32,
@@ -346,7 +346,7 @@ impl<M: Guarded> Search<'_, '_, M> {
         if self.predicates.weaken(self.drive.machine, thread, action.waits, object)
             == Weakened::Given
         {
-            self.tell(Violation::Unguarded { object, thread, site: action.site })?;
+            self.report(Violation::Unguarded { object, thread, site: action.site })?;
         } else {
             self.drive.counts.refinements += 1;
         }

@@ -150,7 +150,7 @@ impl Rely {
         Self { by, site: action.site, watched }
     }
 
-    /// Behind the step: what it violates.
+    /// After the step: what it violates.
     pub(super) fn after<M: Guarded>(&self, machine: &M) -> Vec<Violation> {
         let changed = self.watched.iter().filter(|watched| {
             let Watched { predicate, known, of, before, .. } = watched;

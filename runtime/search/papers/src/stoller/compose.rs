@@ -1,7 +1,7 @@
 //! The operations of composed transitions (section 5.2).
 //!
 //! C(M) has, for every visible transition and every sequence of invisible ones of the same thread
-//! behind it that leads to a visible control point, their sequential composition. Guards are
+//! after it that leads to a visible control point, their sequential composition. Guards are
 //! evaluated as they are met (short-circuiting, section 7): a machine runs the sequence that its
 //! state leads to, so the operations are those that are executed.
 //!
@@ -23,7 +23,7 @@ pub(super) fn owner<M: System>(machine: &M, lock: ObjectId) -> Option<ThreadId> 
 }
 
 /// Puts [`Action::Section`] in place of acquiring and releasing a lock that has the same owner
-/// behind the transition as before.
+/// after the transition as before.
 pub(super) fn simplify<M: System>(
     operations: &mut Vec<Operation>,
     owners: &[(ObjectId, Option<ThreadId>)],

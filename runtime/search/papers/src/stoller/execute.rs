@@ -1,4 +1,4 @@
-//! What a transition of the search is (sections 5.1 and 5.2): one of the program (SSS); one, behind
+//! What a transition of the search is (sections 5.1 and 5.2): one of the program (SSS); one, after
 //! which the thread's invisible ones are executed at once, and do not count for dependency (IF-SSS,
 //! theorem 3); one composed of these, whose operations all count (C(M)). The discipline and the
 //! conditions are checked at every transition of the program.

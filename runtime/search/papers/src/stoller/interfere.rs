@@ -2,7 +2,7 @@
 //! 1032, definition 4.26).
 //!
 //! `op ▷ op'` in a state s if there are transitions from s on, all independent of `op` where they
-//! are executed, behind which `op'` is executed and depends on `op` there. It is determined by hand
+//! are executed, after which `op'` is executed and depends on `op` there. It is determined by hand
 //! for each kind of object. For data it is dependency in any state, which is more than enough.
 //!
 //! Synchronization objects: Figure 3. What it says of `acquire` is taken as it stands. Of `wait2`

@@ -9,9 +9,9 @@
 //!
 //! Theorem 8 does not hold for objects that initThread names: a program in which θ1 executes
 //! `sem.up(); v := 1` and θ2 `sem.down(); o.acquire(); v := 2; o.release()` violates LD′ with
-//! initThread(v) = θ1, since v := 2 may come first, but IF-SSS always executes v := 1 right behind
+//! initThread(v) = θ1, since v := 2 may come first, but IF-SSS always executes v := 1 right after
 //! the up, where it is the initialization. (The proof of theorem 7 overlooks it in case 2.2.2: that
-//! other transitions violate LD′ behind `t` as they do without it, which is not so if `t` is the
+//! other transitions violate LD′ after `t` as they do without it, which is not so if `t` is the
 //! initialization.) So a reduced search that checks LD′ claims to have explored everything only if
 //! initThread is empty.
 //!
@@ -60,10 +60,10 @@ enum Mode {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 struct Entry {
     mode: Mode,
-    /// Of an object that is being initialized, or unshared. (Behind that it would only tell states
+    /// Of an object that is being initialized, or unshared. (After that it would only tell states
     /// apart.)
     first: Option<ThreadId>,
-    /// The locks that were owned at all accesses behind initialization; all locks, if there was
+    /// The locks that were owned at all accesses after initialization; all locks, if there was
     /// none.
     candidates: Option<Vec<ObjectId>>,
 }
@@ -77,7 +77,7 @@ impl Entry {
         self.candidates.as_ref().is_none_or(|candidates| candidates.contains(&lock))
     }
 
-    /// An access behind initialization. Returns whether the discipline holds.
+    /// An access after initialization. Returns whether the discipline holds.
     fn share(&mut self, reads: bool, held: &[ObjectId]) -> bool {
         self.first = None;
         match &mut self.candidates {

@@ -65,7 +65,7 @@ use lockred_search::{Covered, Limits, Observer, Outcome};
 pub enum Granularity {
     /// A transition of the program (SSS).
     Single,
-    /// The same; behind a visible one, the thread's invisible ones are executed at once (IF-SSS,
+    /// The same; after a visible one, the thread's invisible ones are executed at once (IF-SSS,
     /// section 5.1).
     InvisibleFirst,
     /// A composed transition (SSS of C(M), section 5.2).

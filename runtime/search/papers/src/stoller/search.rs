@@ -106,7 +106,7 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
         }
     }
 
-    /// Executes the transition of `thread` that is next, and goes to the state behind it.
+    /// Executes the transition of `thread` that is next, and goes to the state after it.
     fn transition(&mut self, thread: ThreadId, bound: usize) -> Result<(), Stop> {
         let sleeps = |level: &Level, name: &Name| {
             let is_allowed = level.only.as_ref().is_none_or(|only| only.contains(name));
@@ -231,7 +231,7 @@ impl<'a, 's, M: System> Search<'a, 's, M> {
     }
 
     /// The last transition led to a state on the stack, or was one of a further visit: nothing may
-    /// be put off behind it.
+    /// be put off after it.
     fn close_cycle(&mut self) {
         let puts_off = self.settings().persistent == Persistent::Algorithm2;
         if self.memory() != Memory::Stateful || !puts_off {

@@ -1,8 +1,8 @@
 //! Sleep sets (section 4): transitions that need not be explored again before one that depends on
 //! them is executed.
 //!
-//! A transition is told by its thread and the values that it chooses, which is enough while it
-//! sleeps: nothing that it depends on has changed since.
+//! A transition is identified by its thread and the values that it chooses, which is enough while
+//! it sleeps: nothing that it depends on has changed since.
 
 use std::rc::Rc;
 

@@ -2,7 +2,7 @@
 //! system of threads, control points, operations on objects, and transitions.
 //!
 //! A transition is a step of the machine: one operation on shared objects and the local statements
-//! behind it (which are operations on unshared objects). A thread's control point is where it
+//! after it (which are operations on unshared objects). A thread's control point is where it
 //! stands; the transitions that start there differ in the values that they choose only.
 
 use std::collections::BTreeSet;
@@ -116,7 +116,7 @@ pub enum Value {
 /// A machine that is a concurrent system in the sense of section 3.1.
 ///
 /// SyncWithoutLock (section 3.3): a thread that does not own a lock changes and learns nothing by
-/// operations on it but acquire. Machines tell operations on locks for which that does not hold
+/// operations on it but acquire. Machines report operations on locks for which that does not hold
 /// (that are tried, or whose wait sets are notified by anybody) as [`Action::Other`].
 pub trait System: Snapshots + Fingerprint {
     /// The control point of the thread, whether its transitions are enabled or not. Cleared and

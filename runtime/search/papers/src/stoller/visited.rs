@@ -8,8 +8,8 @@
 //! The ignoring problem: persistent sets might put off a transition for ever around a cycle.
 //! Godefroid's proviso explores all enabled transitions where all those of the persistent set lead
 //! to states on the stack. Here all are where any does, or was explored on a further visit: that is
-//! more than is needed, and can be told while the search goes on. No transition sleeps there: what
-//! sleeps is taken for explored behind the cycle, where it may have been put off until here.
+//! more than is needed, and can be reported while the search goes on. No transition sleeps there:
+//! what sleeps is taken for explored after the cycle, where it may have been put off until here.
 
 use super::lockset::Checking;
 use super::search::Search;

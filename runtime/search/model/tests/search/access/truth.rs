@@ -54,7 +54,7 @@ pub fn objections(program: &Program) -> BTreeSet<ObjectId> {
     }
 }
 
-/// A machine before and behind a step.
+/// A machine before and after a step.
 type Pair<'a> = (&'a ModelMachine, &'a ModelMachine);
 
 /// Calls `see` for every step of every reachable state, and for every thread that waits before one,
@@ -128,8 +128,9 @@ fn is_shared(predicate: &Predicate, threads: u32) -> bool {
     stores.iter().any(|store| (0..threads).filter(|&t| holds(store, t)).count() > 1)
 }
 
-/// Who owns what of the objects without a given predicate: the locks (and threads, told as objects
-/// beyond all others) that were held at every access of the program. None: no access is ever made.
+/// Who owns what of the objects without a given predicate: the locks (and threads, reported as
+/// objects beyond all others) that were held at every access of the program. None: no access is
+/// ever made.
 type Inferred = BTreeMap<ObjectId, BTreeSet<ObjectId>>;
 
 fn owned_by(thread: ThreadId) -> ObjectId {

@@ -18,11 +18,11 @@ where
     brute.visit(machine, 0).then_some(brute.failures)
 }
 
-/// Called behind a step: the machine, the thread that made it, and what it did.
+/// Called after a step: the machine, the thread that made it, and what it did.
 pub type Visit<'a, M> = &'a mut dyn FnMut(&mut M, ThreadId, Step<<M as Machine>::Failure>) -> bool;
 
 /// Makes every step that is possible in the present state, which is kept as number `depth`; `visit`
-/// is called behind each of them and stops this by `false`. Whether there was any; none if it was
+/// is called after each of them and stops this by `false`. Whether there was any; none if it was
 /// stopped.
 pub fn every_step<M: Snapshots>(
     machine: &mut M,

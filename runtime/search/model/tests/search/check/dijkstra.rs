@@ -17,13 +17,13 @@ struct Node {
     goes_on: bool,
 }
 
-/// Takes the values that it is told, then 0; remembers how many there were of each.
-struct Told {
+/// Takes the values that it is given, then 0; remembers how many there were of each.
+struct Given {
     values: Vec<u32>,
     asked: Vec<u32>,
 }
 
-impl Chooser for Told {
+impl Chooser for Given {
     fn choose(&mut self, of: u32) -> u32 {
         let value = self.values.get(self.asked.len()).copied().unwrap_or(0);
         self.asked.push(of);
@@ -64,7 +64,7 @@ pub fn least(
         if done.len() > most {
             return None;
         }
-        let mut tell = |failures: Vec<Failure>, measure: Measure| {
+        let mut report = |failures: Vec<Failure>, measure: Measure| {
             for failure in failures {
                 let known = found.entry(failure).or_insert(measure);
                 *known = measure.min(*known);
@@ -79,13 +79,13 @@ pub fn least(
             let mut left = vec![Vec::new()];
             while let Some(values) = left.pop() {
                 let mut next = machine.clone();
-                let mut told = Told { values, asked: Vec::new() };
+                let mut given = Given { values, asked: Vec::new() };
                 let mut step = Step::default();
-                next.step(thread, &mut told, &mut step);
-                // What was not told could have been any other value.
-                for at in told.values.len()..told.asked.len() {
-                    for value in 1..told.asked[at] {
-                        let mut values = told.values.clone();
+                next.step(thread, &mut given, &mut step);
+                // What was not given could have been any other value.
+                for at in given.values.len()..given.asked.len() {
+                    for value in 1..given.asked[at] {
+                        let mut values = given.values.clone();
                         values.resize(at, 0);
                         values.push(value);
                         left.push(values);
@@ -101,9 +101,9 @@ pub fn least(
                     threads: threads.len() as u32,
                     steps: measure.steps + 1,
                 };
-                tell(step.failures, measure);
+                report(step.failures, measure);
                 if step.flow == Flow::Over {
-                    tell(super::brute::finish(&mut next), measure);
+                    report(super::brute::finish(&mut next), measure);
                     continue;
                 }
                 let goes_on =
@@ -113,7 +113,7 @@ pub fn least(
             }
         }
         if !moved {
-            tell(super::brute::finish(&mut machine.clone()), measure);
+            report(super::brute::finish(&mut machine.clone()), measure);
         }
     }
     Some(found)

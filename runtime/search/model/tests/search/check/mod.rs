@@ -75,7 +75,7 @@ pub fn all_watched_states(program: &Program, limits: Limits) -> (Seen, Outcome) 
 pub fn leads_to(program: &Program, schedule: &[Choice], failure: &Failure) -> bool {
     let mut machine = Watched::new(ModelMachine::new(program).reporting_ends());
     let mut seen = Seen::default();
-    // The schedule only: what comes behind it may be endless.
+    // The schedule only: what comes after it may be endless.
     let limits = Limits { operations: schedule.len() as u64 + 1, ..Limits::default() };
     let replayed = replay(&mut machine, schedule, limits, &mut seen);
     replayed.drift.is_none() && seen.failures.contains(failure)

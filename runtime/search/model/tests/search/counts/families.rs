@@ -51,7 +51,7 @@ fn atomics(rows: &mut Vec<Row>) {
     // carries must ask for nothing.
     for n in 2..=4 {
         let text = same("atomic f g;", n, "q = g; r = cas f 0 7");
-        rows.push(row(format!("cas behind a read {n}"), text));
+        rows.push(row(format!("cas after a read {n}"), text));
     }
     for (n, count) in [(2, 2), (3, 5), (4, 14), (5, 43), (6, 144), (7, 523)] {
         let text = same("atomic f;", n, "r = cas f # >");
@@ -347,7 +347,7 @@ fn coarse_tree(adders: u32, seekers: u32) -> String {
     text
 }
 
-/// Looks for `key` behind a link below which only `keys` can be.
+/// Looks for `key` after a link below which only `keys` can be.
 fn below(link: &str, key: u32, adds: bool, keys: &[u32]) -> String {
     // One register a link, since what is below it is looked at in between.
     let mut text = format!("at_{link} = {link}; ");

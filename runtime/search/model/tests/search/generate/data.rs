@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// A heap variable, plain and atomic (behind those of [`super::program`]).
+/// A heap variable, plain and atomic (after those of [`super::program`]).
 const HEAP: [Variable; 2] = [Variable(4), Variable(5)];
 
 /// Threads, and the most statements that each may have.

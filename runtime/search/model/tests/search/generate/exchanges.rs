@@ -1,5 +1,5 @@
 //! Random programs of threads that exchange values, and do more where that succeeds or fails:
-//! whether an operation writes is known only when it is executed, and so is what comes behind it.
+//! whether an operation writes is known only when it is executed, and so is what comes after it.
 
 use super::*;
 

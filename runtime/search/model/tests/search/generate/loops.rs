@@ -39,7 +39,7 @@ fn parts() -> impl Strategy<Value = Vec<Vec<Statement>>> {
         let tried = Register(1);
         vec![Statement::TryLock(tried, a), Statement::If(is(tried, 1), section, vec![])]
     });
-    let told = (variable(), 0..2)
+    let reported = (variable(), 0..2)
         .prop_map(|(x, value)| vec![Statement::Store(x, Operand::Constant(value))]);
     let checked = (0..2).prop_map(|value| vec![Statement::Assert(is(Register(0), value))]);
     let leaked = mutex().prop_map(|a| vec![Statement::Lock(a)]);
@@ -47,7 +47,7 @@ fn parts() -> impl Strategy<Value = Vec<Vec<Statement>>> {
         4 => one,
         3 => section,
         1 => tried,
-        3 => told,
+        3 => reported,
         1 => checked,
         1 => leaked,
         5 => waiting(),

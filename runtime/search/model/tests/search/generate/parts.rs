@@ -17,7 +17,7 @@ pub struct Kit {
     pub threads: usize,
     /// Parts that a thread may have.
     pub length: usize,
-    /// The last thread starts the others: some before its own parts, some behind them.
+    /// The last thread starts the others: some before its own parts, some after them.
     pub spawns: bool,
 }
 

@@ -111,12 +111,12 @@ pub fn rows() -> Vec<Row> {
         settings: Settings { checking: checking(checks), ..settings },
         paper,
     };
-    let told = |halt: Figures, clean: Figures| [Some(halt), Some(clean)];
+    let reported = |halt: Figures, clean: Figures| [Some(halt), Some(clean)];
     vec![
-        row("bytecode", stateful, false, told((201_688, 56.1, 245.3), (58_370, 15.9, 77.9))),
-        row("bytecode", stateful, true, told((323_854, 92.3, 1729.9), (58_370, 13.7, 167.0))),
-        row("reduced", composed, false, told((788, 0.78, 19.7), (209, 0.55, 10.3))),
-        row("reduced", composed, true, told((788, 0.83, 92.8), (209, 0.56, 11.6))),
+        row("bytecode", stateful, false, reported((201_688, 56.1, 245.3), (58_370, 15.9, 77.9))),
+        row("bytecode", stateful, true, reported((323_854, 92.3, 1729.9), (58_370, 13.7, 167.0))),
+        row("reduced", composed, false, reported((788, 0.78, 19.7), (209, 0.55, 10.3))),
+        row("reduced", composed, true, reported((788, 0.83, 92.8), (209, 0.56, 11.6))),
         row("reduced, selective", selective, false, [None; 2]),
         row("reduced, selective", selective, true, [None; 2]),
     ]

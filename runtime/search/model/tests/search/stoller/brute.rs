@@ -11,7 +11,7 @@ use lockred_search::machine::{Flow, Machine};
 
 use crate::check::brute::every_step;
 
-/// The accesses of an execution to an object behind initialization.
+/// The accesses of an execution to an object after initialization.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 struct Accesses {
     is_written: bool,
