@@ -12,6 +12,7 @@ mod loops;
 mod memory;
 mod regions;
 mod shared;
+mod times;
 mod waits;
 
 use crate::hooks::blocks as heap;
