@@ -4,10 +4,12 @@
 //! A program is a function of [`Words`], a block of zeroed words in the arena (the only state that
 //! a restore puts back besides stacks). It does everything by [`hooks`], as instrumented code does.
 
+mod channel_timeouts;
 mod choices;
 mod ends;
 mod hooks;
 mod locks;
+mod looks;
 mod loops;
 mod memory;
 mod regions;
