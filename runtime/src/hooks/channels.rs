@@ -100,9 +100,7 @@ pub extern "C" fn __lr_channel_leave(result: usize, size: usize, site: u32) {
     }
     // A panic that was caught inside has ended it already.
     let left = state.thread().channel.inside.pop();
-    if state.thread().channel.inside.is_empty() {
-        state.thread().channel.until = None;
-    }
+    state.thread().channel.until = None;
     let drops =
         matches!(left, Some(Inside::Modelled { drops_sender: true, .. } | Inside::Drop { .. }));
     if drops && !state.thread().channel.counted {

@@ -96,3 +96,7 @@ fn is_open_socket(fd: i32) -> bool {
     let own: Ask = libc::getsockname;
     !(is_nameless(own) && is_nameless(libc::getpeername))
 }
+
+#[cfg(test)]
+#[path = "agents_tests.rs"]
+mod tests;

@@ -10,7 +10,7 @@ pub mod files;
 pub mod identity;
 pub mod numbers;
 pub mod paths;
-mod processors;
+pub mod processors;
 mod signal_sets;
 mod signals;
 mod strings;

@@ -4,14 +4,20 @@
 //! A program is a function of [`Words`], a block of zeroed words in the arena (the only state that
 //! a restore puts back besides stacks). It does everything by [`hooks`], as instrumented code does.
 
+mod births;
+mod channel_timeouts;
 mod choices;
 mod ends;
 mod hooks;
 mod locks;
+mod looks;
 mod loops;
 mod memory;
+mod processors;
 mod regions;
 mod shared;
+mod times;
+mod undone;
 mod waits;
 
 use crate::hooks::blocks as heap;
