@@ -112,7 +112,7 @@ fn where_it_is_not_known_whether_a_wait_has_a_deadline_its_channel_is_written_ou
         __lr_channel_enter(Act::Receive as u32, channel, 0, u32::MAX, 1);
         __lr_channel_leave(0, 0, 1);
         words.join(thread);
-        let is_written_out = hook::with(|state| state.knowledge.channels_written_out);
+        let is_written_out = hook::with(|state| state.knowledge.channels_step_by_step);
         i32::from(!is_written_out)
     }
     complete(&search(program, Strategy::Transactions, false));

@@ -1,11 +1,12 @@
 //! Changes of files, and how they are undone.
 
 use super::MACHINE;
-use crate::world::undo::{Kept, Undo, is_new, push, restore};
-use std::fs;
+use crate::world::undo::{Kept, Stamps, Undo, is_new, push, restore};
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::time::{Duration, SystemTime};
 
 /// An empty directory of this test's own.
 fn directory(name: &str) -> PathBuf {
@@ -31,10 +32,20 @@ fn each_change_is_undone_and_the_last_one_first() {
     fs::write(at("made/file"), "new").unwrap();
     push(Undo::Remove(at("made/file")));
     // What is written: a longer text, and a shorter one.
+    let hour = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
+    let set_back = |name: &str| File::open(at(name)).unwrap().set_modified(hour).unwrap();
     for (name, written) in [("cut", "n"), ("grown", "new and long")] {
+        fs::write(at(name), "old").unwrap();
+        set_back(name);
+        let stamps = Stamps::of(&fs::metadata(at(name)).unwrap());
         fs::write(at(name), written).unwrap();
-        push(Undo::Contents(at(name), b"old".to_vec()));
+        push(Undo::Contents(at(name), b"old".to_vec(), stamps));
     }
+    // What gets another time.
+    fs::write(at("dated"), "old").unwrap();
+    set_back("dated");
+    push(Undo::Times(at("dated"), Stamps::of(&fs::metadata(at("dated")).unwrap())));
+    File::open(at("dated")).unwrap().set_modified(SystemTime::now()).unwrap();
     // What moves, twice.
     fs::write(at("third"), "moved").unwrap();
     push(Undo::Move { from: at("second"), to: at("first") });
@@ -52,6 +63,9 @@ fn each_change_is_undone_and_the_last_one_first() {
     assert!(!at("made").exists());
     for name in ["cut", "grown"] {
         assert_eq!(fs::read_to_string(at(name)).unwrap(), "old", "{name}");
+    }
+    for name in ["cut", "grown", "dated"] {
+        assert_eq!(fs::metadata(at(name)).unwrap().modified().unwrap(), hour, "{name}");
     }
     assert_eq!(fs::read_to_string(at("first")).unwrap(), "moved");
     assert_eq!((mode(&at("removed")), mode(&at("copy"))), (0o710, 0o604));
