@@ -36,7 +36,7 @@ Usage: cargo xtask <command>
   crates [--set SET] [--seconds N] [--jobs N] [--write] [NAME]...
                  setup, then check published crates with their own tests, and published bugs with drivers, as listed in
                  xtask/crates/list.toml; fails if something comes out that the list does not account for.
-                 SET is 1, 2 or bugs (1); N seconds are the most that a test gets, where the list does not say;
+                 SET is 1, 2, 3 or bugs (1); N seconds are the most that a test gets, where the list does not say;
                  --write puts the table into docs/crates.md
 ";
 
