@@ -216,7 +216,7 @@ pub mod tests {
         let mut good = file("abcd000000000001");
         let path = write(directory.path(), &mut good).unwrap();
         let text = fs::read_to_string(&path).unwrap();
-        for damaged in ["", "no", "{}", "[1]", &text[..text.len() / 2]] {
+        for damaged in ["", "no", "{}", "[2]", &text[..text.len() / 2]] {
             fs::write(&path, damaged).unwrap();
             let error = error("abcd");
             assert_eq!(error.exit, Exit::Usage);

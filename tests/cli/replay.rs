@@ -117,7 +117,7 @@ fn a_schedule_that_does_not_fit_is_searched_around() {
     let (id, file) = find(&fixture);
     let text = std::fs::read_to_string(&file).unwrap();
     let mut schedule: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let choices = &mut schedule["order"]["task"]["replay"]["schedule"];
+    let choices = &mut schedule["request"]["task"]["replay"]["schedule"];
     assert!(choices.is_array(), "{choices}");
     // Main may not run after its end.
     *choices = serde_json::json!([{ "thread": 0 }, { "thread": 5 }]);

@@ -421,7 +421,9 @@ mod tests {
         };
         assert_eq!(Plan::decode(&plan.encode()), Ok(plan));
         let addresses = serde_json::to_string(&Addresses::default()).unwrap();
-        let decode = |rows: &str| Plan::decode(format!("[1,[[],{rows},{addresses}]]").as_bytes());
+        let decode = |rows: &str| {
+            Plan::decode(format!("[{},[[],{rows},{addresses}]]", crate::FORMAT_VERSION).as_bytes())
+        };
         assert_eq!(decode("[]"), Ok(Plan::default()));
         let error = decode("[[0,0,0,99,1]]").unwrap_err();
         assert!(error.contains("unknown reason"), "{error}");

@@ -72,7 +72,7 @@ mod tests {
         for bytes in [&b"[99,{\"is\":7}]"[..], b"[99,{\"was\":[7]}]"] {
             assert_eq!(Answer::decode(bytes), Err(other.to_owned()));
         }
-        for bytes in [&b""[..], b"\0\0", b"{}", b"[1,{}]", b"[1]", b"[1,{\"is\":7}]\0x"] {
+        for bytes in [&b""[..], b"\0\0", b"{}", b"[2,{}]", b"[2]", b"[2,{\"is\":7}]\0x"] {
             assert!(Answer::decode(bytes).is_err());
         }
     }

@@ -95,7 +95,7 @@ mod tests {
             }],
         });
         let steps = json!([{"thread": 0}, {"thread": 1}, {"thread": 2}, {"thread": 1}]);
-        let file = json!({"order": {"task": {"replay": {"schedule": steps}}}});
+        let file = json!({"request": {"task": {"replay": {"schedule": steps}}}});
         let read = |path: &str| (path == "file").then(|| file.clone());
         let found = checked(&test, &read).expect("every field is there");
         assert_eq!((found.verdict.as_str(), found.executions), ("panic", 3));

@@ -14,7 +14,7 @@ pub fn contexts(file: &Value, failed: Option<&str>) -> Option<usize> {
         Some("main") => Some(0),
         Some(other) => Some(other.strip_prefix("thread ")?.parse().ok()?),
     };
-    let steps = file["order"]["task"]["replay"]["schedule"].as_array()?;
+    let steps = file["request"]["task"]["replay"]["schedule"].as_array()?;
     let mut threads: Vec<u64> = steps.iter().filter_map(|step| step["thread"].as_u64()).collect();
     threads.retain(|&thread| thread != 0 || failed == Some(0));
     threads.dedup();
@@ -33,7 +33,7 @@ mod tests {
     fn counted(threads: &[u64], failed: &str) -> Option<usize> {
         let steps: Vec<_> = threads.iter().map(|thread| json!({ "thread": thread })).collect();
         contexts(
-            &json!({"order": {"task": {"replay": {"schedule": steps}}}}),
+            &json!({"request": {"task": {"replay": {"schedule": steps}}}}),
             Some(failed).filter(|failed| !failed.is_empty()),
         )
     }
