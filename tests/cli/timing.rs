@@ -46,6 +46,14 @@ fn sleeps_that_are_too_short_are_warned_of() {
 }
 
 #[test]
+fn the_search_goes_on_after_each_warning_and_ends() {
+    let output = check(&["two_sleeps_in_a_row"]).expect(0);
+    let test = &output.tests()[0];
+    assert_eq!((test.verdict, test.complete), (Verdict::Passed, true), "{output}");
+    assert_eq!(codes(test), ["LR0107", "LR0107"], "{output}");
+}
+
+#[test]
 fn what_waits_for_what_it_needs_is_not_warned_of() {
     let output = check(&RIGHT).expect(0);
     for test in output.tests() {
