@@ -127,7 +127,10 @@ fn killed_again_and_again(fixture: &Path, seed: u64) -> Output {
         if !kill_behind(&mut child, &temporary, more, victims[kills % victims.len()]) {
             let output = child.wait_with_output().unwrap();
             let is_kept = |end: &str| kept.iter().any(|name: &String| name.ends_with(end));
-            assert!(kills >= 4 && is_kept(".response") && is_kept(".checkpoint"), "{kills} {kept:?}");
+            assert!(
+                kills >= 4 && is_kept(".response") && is_kept(".checkpoint"),
+                "{kills} {kept:?}"
+            );
             return Output {
                 status: output.status.code(),
                 stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
