@@ -8,7 +8,7 @@
 //! its age.
 //!
 //! The kernel's clock of files goes on by steps of some milliseconds. Where the program's clock has
-//! gone on by more than a step since the last mark (it slept), a change waits for the next step.
+//! gone on since the mark that it stands at (it slept), a change waits for the next step.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -52,12 +52,17 @@ impl Times {
         }
     }
 
-    /// Whether a change at these moments is to wait for the next step of the kernel's clock.
+    /// Whether a change at these moments is to wait for the next step of the kernel's clock: what
+    /// that writes now is shown as a moment that is past.
     fn is_too_early(&self, real: Moment, shown: Moment, below_root: bool) -> bool {
-        self.marks.last().is_some_and(|last| {
-            let of_root = below_root && self.marks.len() == self.of_root;
-            last.real >= real && (of_root || shown >= last.shown + STEP)
-        })
+        let first = self.first_since(real);
+        let of_root = below_root && first < self.of_root;
+        self.marks.get(first).is_some_and(|mark| of_root || shown >= mark.shown + STEP)
+    }
+
+    /// The number of the first mark that is not earlier.
+    fn first_since(&self, real: Moment) -> usize {
+        self.marks.partition_point(|mark| mark.real < real)
     }
 
     /// What the program sees of a time that the kernel keeps.
@@ -65,7 +70,7 @@ impl Times {
         if let Some(&set) = self.set.get(&real) {
             return set;
         }
-        let later = self.marks.partition_point(|mark| mark.real < real);
+        let later = self.first_since(real);
         match (self.marks.get(later), self.marks.last()) {
             (Some(first), _) if later == 0 => first.shown - (first.real - real),
             (Some(mark), _) => mark.shown,
@@ -199,6 +204,10 @@ mod tests {
         assert!(times.is_too_early(1000, 10 + STEP, false));
         assert!(!times.is_too_early(1000, 9 + STEP, false));
         assert!(!times.is_too_early(1001, 10 + STEP, false));
+        // Nor does a look, meanwhile, make the kernel's clock go on.
+        let looked = self::times(&[(1000, 10), (1500, 10 + STEP)]);
+        assert!(looked.is_too_early(1000, 10 + STEP, false));
+        assert!(!looked.is_too_early(1001, 10 + STEP, false));
     }
 
     #[test]

@@ -74,6 +74,7 @@ fn files_tell_what_was_slept_between_them() {
     };
     let first = made("first");
     sleep(WHILE);
+    assert!(!place.join("second").exists() && place.join("first").metadata().is_ok());
     assert!(lie_apart(first, made("second")));
 }
 
