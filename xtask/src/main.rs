@@ -15,7 +15,8 @@ Usage: cargo xtask <command>
 
   setup          install what is missing, build cargo-lockred and its back end
   demo           setup, then check the sample crate in demo/ and print the reports
-  test [--deep]  setup, then run every test; --deep also runs the long oracle
+  test [--deep] [--quiet]
+                 setup, then run every test; --deep also runs the long oracle; --quiet names only the tests that fail
   bench          setup, then measure how long a check of the sample crate takes
   bench engine [--seconds N]
                  setup, then measure executions, search times and rates beside loom and shuttle;
@@ -46,8 +47,13 @@ fn main() -> ExitCode {
     let outcome = match arguments[..] {
         ["setup"] => setup::run().map(|_| ()),
         ["demo"] => demo::run(),
-        ["test"] => test::run(test::Depth::Ordinary),
-        ["test", "--deep"] => test::run(test::Depth::Deep),
+        ["test", ref options @ ..] => match test::Options::parse(options) {
+            Some(options) => test::run(options),
+            None => {
+                eprint!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
         ["bench"] => bench::check_times::run(),
         ["bench", "engine"] => bench::engine::run(bench::engine::SEARCH_SECONDS),
         ["bench", "engine", "--seconds", seconds] => bench::engine::run(seconds),

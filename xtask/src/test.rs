@@ -7,51 +7,72 @@ use crate::setup;
 use std::path::Path;
 use std::process::Command;
 
-/// How much the randomised tests try.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// What fits before every commit.
-    Ordinary,
-    /// The long oracle as well.
-    Deep,
+/// What the command line says.
+#[derive(Clone, Copy, Default)]
+pub struct Options {
+    /// Whether the long oracle runs as well.
+    deep: bool,
+    /// Whether a test that passes is a dot.
+    quiet: bool,
+}
+
+impl Options {
+    /// Reads them; none if one is unknown.
+    pub fn parse(arguments: &[&str]) -> Option<Self> {
+        let mut options = Self::default();
+        for argument in arguments {
+            match *argument {
+                "--deep" => options.deep = true,
+                "--quiet" => options.quiet = true,
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
 }
 
 /// Test targets that take as long as all others together.
 const LONG: &[&str] = &["corpus", "distrust"];
 
 /// Sets up and runs the tests.
-pub fn run(depth: Depth) -> command::Outcome {
+pub fn run(options: Options) -> command::Outcome {
     // Another profile than the tool's: cargo builds both at a time.
-    let mut build = tests(depth);
+    let mut build = tests(options);
     build.arg("--no-run");
     let built = Beside::start(build);
     let tool = setup::run();
     built.finish()?;
     let tool = tool?;
     let chosen = |targets: &[&str], tool: &Path| {
-        let mut command = tests(depth);
+        let mut command = tests(options);
         command.arg("--no-fail-fast").env("LOCKRED_BIN", tool);
         command.args(targets.iter().flat_map(|target| ["--test", target]));
         command
     };
-    let long = Beside::start(chosen(LONG, &tool));
+    let harness: &[&str] = if options.quiet { &["--", "--quiet"] } else { &[] };
+    let long = Beside::start(with(chosen(LONG, &tool), harness));
     let others = others()?;
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
-    let mut short = chosen(&others, &tool);
-    let mut documents = tests(depth);
+    let short = with(chosen(&others, &tool), &["--lib", "--bins"]);
+    let documents = with(tests(options), &["--no-fail-fast", "--doc"]);
     let outcomes = [
-        command::run(short.args(["--lib", "--bins"])),
-        command::run(documents.args(["--no-fail-fast", "--doc"])),
+        command::run(&mut with(short, harness)),
+        command::run(&mut with(documents, harness)),
         long.finish(),
     ];
     let failed: Vec<String> = outcomes.into_iter().filter_map(Result::err).collect();
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\nxtask: ")) }
 }
 
-fn tests(depth: Depth) -> Command {
+fn with(mut command: Command, arguments: &[&str]) -> Command {
+    command.args(arguments);
+    command
+}
+
+fn tests(options: Options) -> Command {
     let mut tests = command::cargo(&root());
     tests.args(["test", "--workspace"]);
-    if depth == Depth::Deep {
+    if options.deep {
         tests.args(["--features", "lockred-model/deep"]).env("LOCKRED_DEEP", "1");
     }
     tests
