@@ -16,13 +16,13 @@ fn computing(test: &TestFinished) -> (&str, Vec<&str>) {
     )
 }
 
-/// Checks some tests of the fixture beside eight processes that compute for nothing.
+/// Checks some tests of the fixture beside processes that compute for nothing.
 fn under_load(seconds: &str, names: &[&str]) -> (Output, Vec<TestFinished>) {
     let arguments = ["check", "--message-format", "json", "--keep-going", "--max-seconds", seconds];
     // Built before that, as the compiler is not what is tested.
     let _ = finish(&mut lockred(&shared("computing"), ["check", "no_such_test"])).expect(2);
-    let _busy = Busy::processes(8);
-    let output = finish(lockred(&shared("computing"), arguments).args(names));
+    let busy = Busy::start();
+    let output = finish(&mut busy.beside(lockred(&shared("computing"), arguments).args(names)));
     let tests = output.tests();
     assert_eq!(tests.len(), names.len(), "{output}");
     (output, tests)

@@ -17,6 +17,9 @@ const WRONG: [&str; 6] = [
 /// Those that are right.
 const RIGHT: [&str; 3] = ["a_wait_for_a_worker", "a_timeout_that_is_handled", "a_ticker_ends"];
 
+/// What a report says where no schedule fails in which the sleeps are long enough.
+const KNOWN_TO_TAKE_A_SLEEP: &str = "are long enough, no schedule fails in this way";
+
 fn check(arguments: &[&str]) -> Output {
     let common = ["check", "--message-format", "json", "--exact"];
     run(&shared("timing"), &[&common, arguments].concat())
@@ -51,6 +54,16 @@ fn the_search_goes_on_after_each_warning_and_ends() {
     let test = &output.tests()[0];
     assert_eq!((test.verdict, test.complete), (Verdict::Passed, true), "{output}");
     assert_eq!(codes(test), ["LR0107", "LR0107"], "{output}");
+    // All schedules in which time is ordered were searched, or minimising has shown it.
+    assert_eq!(output.stderr.matches(KNOWN_TO_TAKE_A_SLEEP).count(), 2, "{output}");
+}
+
+#[test]
+fn the_search_ends_after_eight_warnings() {
+    let output = check(&["nine_sleeps_in_a_row"]).expect(0);
+    let test = &output.tests()[0];
+    assert_eq!((test.verdict, test.complete), (Verdict::Passed, false), "{output}");
+    assert_eq!(codes(test), ["LR0107"; 8], "{output}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! What takes long explores one test after the other, on one processor; the rest runs beside it.
 
 use crate::command::{self, Beside, root};
-use crate::setup;
+use crate::setup::{self, Profile};
 use std::path::Path;
 use std::process::Command;
 
@@ -36,13 +36,13 @@ const LONG: &[&str] = &["corpus", "distrust"];
 
 /// Sets up and runs the tests.
 pub fn run(options: Options) -> command::Outcome {
-    // Another profile than the tool's: cargo builds both at a time.
+    let tool = setup::build(Profile::Dev)?;
+    // The back end has a workspace of its own: cargo builds both at a time.
+    let back_end = Beside::start(setup::back_end(&tool));
     let mut build = tests(options);
-    build.arg("--no-run");
-    let built = Beside::start(build);
-    let tool = setup::run();
-    built.finish()?;
-    let tool = tool?;
+    let built = command::run(build.arg("--no-run"));
+    back_end.finish()?;
+    built?;
     let chosen = |targets: &[&str], tool: &Path| {
         let mut command = tests(options);
         command.arg("--no-fail-fast").env("LOCKRED_BIN", tool);

@@ -20,7 +20,6 @@ use crate::report::render::{self, Stacks};
 use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};
 use crate::under_check::UnderCheck;
-use lockred_protocol::FORMAT_VERSION;
 use lockred_protocol::codes::{AssumptionKind, Verdict, WarningKind};
 use lockred_protocol::message::{Assumption, Counts, Exploration, Stop, Unsupported, Warning};
 use lockred_protocol::notes::Note;
@@ -129,14 +128,10 @@ impl Examiner<'_> {
     /// A request for a test.
     pub(super) fn request(&self, task: Task, test: &Test) -> Request {
         Request {
-            version: FORMAT_VERSION,
-            task,
             libtest: test.libtest,
             random_seed: self.search(test).seed,
             environment: self.search(test).environment(),
-            checkpoint: None,
-            deaths: Vec::new(),
-            passes: Vec::new(),
+            ..Request::of(task)
         }
     }
 

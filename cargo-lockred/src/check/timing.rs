@@ -142,3 +142,41 @@ pub fn warning(bug: FoundBug, denied: bool) -> FoundWarning {
     let FoundBug { fingerprint, known, rendered, .. } = bug;
     FoundWarning { fingerprint, known, denied, kind: WarningKind::Timing, rendered }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::outcome::Rendered;
+    use crate::report::{Report, Severity};
+    use lockred_protocol::codes::BugKind;
+
+    #[test]
+    fn a_failure_that_is_excluded_says_so_wherever_it_said_perhaps() {
+        let perhaps = note(Timing::Perhaps);
+        let report = Report {
+            severity: Severity::Warning,
+            code: None,
+            title: String::new(),
+            places: Vec::new(),
+            notes: vec!["another".into(), perhaps.into()],
+        };
+        let text = format!("= note: {perhaps}\n");
+        let mut bug = FoundBug {
+            id: String::new(),
+            fingerprint: String::new(),
+            known: false,
+            kind: BugKind::Panic,
+            schedule: None,
+            size: None,
+            rendered: Rendered { report, plain: text.clone(), text },
+            thread_flows: Vec::new(),
+            timing: Some(Timing::Perhaps),
+        };
+        is_excluded(&mut bug);
+        let only = note(Timing::Only);
+        assert_eq!(bug.timing, Some(Timing::Only));
+        assert_eq!(bug.rendered.report.notes, ["another", only]);
+        assert_eq!(bug.rendered.text, format!("= note: {only}\n"));
+        assert_eq!(bug.rendered.plain, bug.rendered.text);
+    }
+}

@@ -113,7 +113,8 @@ fn run_once(
     patience: Patience,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Option<Ending>> {
-    let directory = Directory::create(request)?;
+    let parent = Some(std::process::id());
+    let directory = Directory::create(&Request { parent, ..request.clone() })?;
     let output = directory.output()?;
     let temporary = Temporary::of(launch);
     let place = process::Place { session: directory.path(), temporary: temporary.as_ref() };

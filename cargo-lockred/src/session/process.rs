@@ -12,6 +12,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Once;
 use std::time::Duration;
 
 /// A running exploration process. It is killed when this value goes before it has ended.
@@ -78,14 +79,17 @@ impl Process {
         let mut command = command(launch);
         if let Some(place) = place {
             place.give(&mut command);
+        } else {
+            // SAFETY: `ends_with_us` makes a system call only, which is allowed between fork and
+            // exec.
+            unsafe { command.pre_exec(ends_with_us) };
         }
         command
             .stdout(stdout.try_clone().map_err(failed)?)
             .stderr(stderr.try_clone().map_err(failed)?)
             // Ctrl-C at the terminal is for us; we ask the process to respond with what it has.
             .process_group(0);
-        // SAFETY: `before_exec` makes system calls only, which is allowed between fork and exec.
-        unsafe { command.pre_exec(before_exec) };
+        prepare_for_children();
         let child = command.spawn().map_err(failed)?;
         let pid = libc::c_long::from(child.id().cast_signed());
         // SAFETY: takes two integers and returns a new descriptor, or a negative number.
@@ -177,18 +181,28 @@ pub fn memory_file() -> Result<File> {
     Ok(unsafe { File::from_raw_fd(number) })
 }
 
-/// Runs in the new process: addresses are to be the same in every one; it must not outlive us, nor
-/// leave a core file.
+/// Runs in a new process that has no session, whose runtime would see to it.
 #[expect(clippy::unnecessary_wraps, reason = "the signature is that of pre_exec")]
-fn before_exec() -> io::Result<()> {
-    // SAFETY: these calls take integers, and one a pointer to a local that lives over the call. A
-    // sandbox may refuse the first; then addresses of shared libraries vary, which a replay would
-    // notice.
-    unsafe {
-        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
-    }
+fn ends_with_us() -> io::Result<()> {
+    // SAFETY: takes integers.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     Ok(())
+}
+
+/// What children inherit: addresses are to be the same in every one, and none leaves a core file.
+///
+/// Nothing runs in the child before its program, so that it can be started without a copy of our
+/// page tables, which takes longer than many a search.
+fn prepare_for_children() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: these calls take integers, and a pointer to a local that lives over the call. A
+        // sandbox may refuse the first; then addresses of shared libraries vary, which a replay
+        // would notice.
+        unsafe {
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        }
+    });
 }

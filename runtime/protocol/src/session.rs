@@ -69,6 +69,9 @@ pub struct Request {
     /// ([`crate::message::Finding::key`]).
     #[serde(default)]
     pub passes: Vec<String>,
+    /// The process that this one ends with, if it is to end with one: the one that has started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
 }
 
 /// How a search keeps what it takes to go on.
@@ -93,6 +96,7 @@ impl Request {
             checkpoint: None,
             deaths: Vec::new(),
             passes: Vec::new(),
+            parent: None,
         }
     }
 }

@@ -126,7 +126,21 @@ pub fn open() -> Option<(Request, StatusPage)> {
     if request.version != lockred_protocol::FORMAT_VERSION {
         fatal("the request is of another format version");
     }
+    request.parent.into_iter().for_each(ends_with);
     Some((request, map_status(&directory.join(STATUS_FILE))))
+}
+
+/// This process ends when the one ends that has started it, which is `parent` or was started by it.
+fn ends_with(parent: u32) {
+    // SAFETY: these calls take integers.
+    let is_alive = unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::kill(parent.cast_signed(), 0) == 0
+    };
+    // It may have ended before the first call.
+    if !is_alive {
+        leave(EXIT_INTERNAL);
+    }
 }
 
 /// The process is a copy of one with a session, which is not its own: what it writes from now on
