@@ -158,4 +158,14 @@ mod tests {
         calls.begin_step();
         assert!(calls.of_step().is_empty());
     }
+
+    #[test]
+    fn so_many_calls_of_a_step_are_kept_and_the_last_ones_are_named() {
+        let mut calls = Calls::default();
+        let all = KEPT as u32 + 5;
+        (0..all).for_each(|external| calls.called(call(external, 0)));
+        assert_eq!(calls.of_step().len(), KEPT);
+        assert_eq!(calls.of_step()[KEPT - 1], call(KEPT as u32 - 1, 0));
+        assert_eq!(calls.last, [call(all - 3, 0), call(all - 2, 0), call(all - 1, 0)]);
+    }
 }

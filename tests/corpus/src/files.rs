@@ -204,6 +204,32 @@ fn a_file_takes_the_place_of_another_in_each() {
     assert!(!from.exists());
 }
 
+/// A rename of one name of a file to another one does nothing.
+//@ passed file-change
+#[test]
+fn both_names_of_a_file_stay_in_each() {
+    let place = Place::new();
+    let (one, other) = (place.join("one"), place.join("other"));
+    fs::write(&one, "text").unwrap();
+    fs::hard_link(&one, &other).unwrap();
+    two_ways(|| fs::rename(&one, &other).unwrap());
+    assert_eq!([one, other].map(|path| fs::metadata(path).unwrap().nlink()), [2, 2]);
+}
+
+//@ passed file-change
+#[test]
+fn a_directory_takes_the_place_of_an_empty_one_in_each() {
+    let place = Place::new();
+    let (from, to) = (place.join("from"), place.join("to"));
+    [&from, &to].map(|path| fs::create_dir(path).unwrap());
+    fs::write(from.join("file"), "text").unwrap();
+    two_ways(|| {
+        assert!(to.exists() && !to.join("file").exists());
+        fs::rename(&from, &to).unwrap();
+    });
+    assert!(to.join("file").exists() && !from.exists());
+}
+
 //@ passed file-change
 #[test]
 fn a_name_is_given_in_each() {
