@@ -38,6 +38,7 @@ mod interrupt;
 mod lock_order;
 mod manual;
 mod output;
+mod printing;
 mod protection;
 mod replay;
 mod report;
@@ -86,7 +87,7 @@ fn refuse(refused: &clap::Error, arguments: &[OsString]) -> Exit {
         arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match cli::replaced::error(refused, &words) {
         Some(error) => {
-            output::console::Console::new(None, true).error(&error);
+            printing::console::Console::new(None, true).error(&error);
             error.exit
         }
         None => refused.exit(),
@@ -110,7 +111,7 @@ fn run(lockred: Lockred) -> Exit {
         Command::Setup(options) => (setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {
-        output::console::Console::new(color, true).error(&error);
+        printing::console::Console::new(color, true).error(&error);
         error.exit
     })
 }

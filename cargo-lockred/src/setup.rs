@@ -5,7 +5,7 @@ use crate::cargo_config::Configuration;
 use crate::cli::SetupOptions;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::output::console::Console;
+use crate::printing::console::Console;
 use crate::toolchain::Toolchain;
 
 /// Runs the command.

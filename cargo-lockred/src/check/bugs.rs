@@ -7,7 +7,7 @@ use super::outcome::{DENIED, FoundBug, Size, Timing};
 use crate::build::Purpose;
 use crate::error::{Error, Result};
 use crate::executable::list::Test;
-use crate::output::style::Style;
+use crate::printing::style::Style;
 use crate::report::render::Stacks;
 use crate::report::table::{self, View};
 use crate::report::{Severity, bug, thread_flows, timing};

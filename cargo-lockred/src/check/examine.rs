@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::executable::list::Test;
 use crate::executable::symbols::Symbols;
 use crate::fingerprint::Fingerprint;
-use crate::output::style::Style;
+use crate::printing::style::Style;
 use crate::report::render::{self, Stacks};
 use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};

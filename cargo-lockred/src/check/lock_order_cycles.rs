@@ -13,7 +13,7 @@ use super::outcome::{Ended, Outcome};
 use crate::error::Result;
 use crate::executable::sidecar;
 use crate::lock_order::{self, Line};
-use crate::output::line::json;
+use crate::printing::line::json;
 use lockred_protocol::codes::{BugKind, WarningKind};
 use lockred_protocol::lock_order::{Cycle, Kind, LockOrder};
 use lockred_protocol::message::Role;

@@ -8,7 +8,7 @@
 use super::examine::Examiner;
 use super::outcome::Size;
 use crate::executable::list::Test;
-use crate::output::words::count;
+use crate::printing::words::count;
 use crate::session::{self, Ending, Patience};
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Finding, Minimised};

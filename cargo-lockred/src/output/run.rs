@@ -2,9 +2,9 @@
 
 use crate::check::audited::Warned;
 use crate::check::outcome::Outcome;
+use crate::executable::source::Sources;
 use crate::executable::symbols::Frame;
 use crate::exit::Exit;
-use crate::report::source::Sources;
 use crate::report::span;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

@@ -1,4 +1,4 @@
-//! Source files, read once, as reports need them.
+//! Source files, read once, as what is reported needs them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
