@@ -37,6 +37,7 @@ mod fingerprint;
 mod interrupt;
 mod lock_order;
 mod manual;
+mod outcome;
 mod output;
 mod printing;
 mod protection;

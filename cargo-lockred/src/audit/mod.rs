@@ -243,7 +243,7 @@ pub fn note(audits: &[Audit], found: &mut Found) {
             fingerprint: finding.fingerprint.clone(),
             message: finding.message.clone(),
         };
-        found.audited(place.clone(), audit.findings.iter().map(entry).collect());
+        found.add(place.clone(), audit.findings.iter().map(entry).collect(), true);
     }
 }
 

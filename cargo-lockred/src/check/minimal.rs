@@ -6,8 +6,8 @@
 //! schedule stays as it was found.
 
 use super::examine::Examiner;
-use super::outcome::Size;
 use crate::executable::list::Test;
+use crate::outcome::Size;
 use crate::printing::words::count;
 use crate::session::{self, Ending, Patience};
 use lockred_protocol::codes::BugKind;

@@ -2,10 +2,10 @@
 
 use super::progress::Progress;
 use crate::build::artifact::Built;
-use crate::check::outcome::{Ended, Outcome};
-use crate::check::tally::Tally;
 use crate::cli::check::CheckOptions;
 use crate::executable::list::Test;
+use crate::outcome::tally::Tally;
+use crate::outcome::{Ended, Outcome};
 use crate::printing::console::Console;
 use crate::printing::style::Paint;
 use crate::printing::words::{self, at_most, count};

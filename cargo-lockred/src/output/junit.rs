@@ -2,8 +2,8 @@
 
 use super::run::{End, Run};
 use crate::audit::human;
-use crate::check::audited::Warned;
-use crate::check::outcome::{Ended, Outcome};
+use crate::outcome::confirmation::Warned;
+use crate::outcome::{Ended, Outcome};
 use crate::printing::style::Style;
 use crate::printing::utc;
 use lockred_protocol::codes::Verdict;

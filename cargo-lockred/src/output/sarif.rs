@@ -6,11 +6,11 @@
 
 use super::run::{End, Run};
 use crate::audit::sarif as audit;
-use crate::check::audited::Warned;
-use crate::check::confirmation::Status;
-use crate::check::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
 use crate::executable::symbols::{Frame, Origin};
 use crate::exit::Exit;
+use crate::outcome::confirmation::Status;
+use crate::outcome::confirmation::Warned;
+use crate::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
 use crate::printing::sarif::{
     FINGERPRINT, ROOT, message, note_baseline, of_run, rule_index, tool, uri, without_repetition,
 };

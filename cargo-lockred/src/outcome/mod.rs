@@ -1,9 +1,15 @@
-//! What a check of one test came to: the verdict, and everything that is reported with it.
+//! What a check came to: of one test the verdict, and everything that is reported with it; of all
+//! of them the [`tally::Tally`].
+
+pub mod confirmation;
+mod known;
+pub mod tally;
 
 use crate::cli::search::Search;
 use crate::discipline::facts::Facts;
 use crate::report::Report;
 use crate::report::thread_flows::ThreadFlow;
+use crate::report::timing::Timing;
 use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
 use lockred_protocol::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
 use std::path::PathBuf;
@@ -204,15 +210,6 @@ pub struct FoundBug {
     pub thread_flows: Vec<ThreadFlow>,
     /// It shows where a sleep is overtaken: a warning.
     pub timing: Option<Timing>,
-}
-
-/// Whether a failure that shows where a sleep is overtaken is known to show nowhere else.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Timing {
-    /// No schedule in which all sleeps are long enough fails in this way.
-    Only,
-    /// The effort ended in which to look for one.
-    Perhaps,
 }
 
 /// What is noted of a warning that fails its test.

@@ -1,6 +1,6 @@
 //! What a whole check came to: counts, and the exit status.
 
-use super::outcome::{Ended, Outcome};
+use super::{Ended, Outcome};
 use crate::baseline::Entry;
 use crate::cli::check::Require;
 use crate::exit::Exit;
