@@ -28,11 +28,11 @@ mod build;
 mod cargo_config;
 mod check;
 mod cli;
+mod commands;
 mod discipline;
 mod error;
 mod executable;
 mod exit;
-mod explain;
 mod fingerprint;
 mod interrupt;
 mod lock_order;
@@ -45,7 +45,6 @@ mod replay;
 mod report;
 mod schedule_file;
 mod session;
-mod setup;
 mod toolchain;
 mod under_check;
 mod wrapper;
@@ -102,14 +101,14 @@ fn run(lockred: Lockred) -> Exit {
         Command::Replay(options) => (replay::run(&options), options.color),
         Command::Discipline(options) => {
             let color = options.selection.display.color;
-            (discipline::command::run(*options), color)
+            (commands::discipline::run(*options), color)
         }
-        Command::Explain(options) => (explain::run(&options), options.color),
+        Command::Explain(options) => (commands::explain::run(&options), options.color),
         Command::Audit(options) => {
             let color = options.selection.display.color;
-            (audit::run(*options), color)
+            (commands::audit::run(*options), color)
         }
-        Command::Setup(options) => (setup::run(&options), options.color),
+        Command::Setup(options) => (commands::setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {
         printing::console::Console::new(color, true).error(&error);

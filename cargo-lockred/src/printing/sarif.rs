@@ -1,5 +1,5 @@
-//! What all SARIF 2.1.0 logs of ours have in common: the tool with its rules, and the small parts of
-//! results.
+//! What all SARIF 2.1.0 logs of ours have in common: the tool with its rules, and the small parts
+//! of results.
 //!
 //! Rules are the codes, with their pages of the manual as help.
 

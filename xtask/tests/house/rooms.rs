@@ -15,20 +15,7 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
     ("runtime/search/src", &[]),
     ("runtime/protocol/src", &[]),
     ("analysis/src", &[]),
-    (
-        "cargo-lockred/src",
-        &[&[
-            "audit",
-            "backend",
-            "build",
-            "check",
-            "discipline",
-            "executable",
-            "output",
-            "report",
-            "session",
-        ]],
-    ),
+    ("cargo-lockred/src", &[]),
     ("xtask/src", &[]),
 ];
 

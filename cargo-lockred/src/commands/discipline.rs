@@ -1,13 +1,13 @@
 //! `cargo lockred discipline`: checks every test, looks at the discipline in each, and reports,
 //! pins or compares what all of them show.
 
-use super::facts::{Facts, Field};
-use super::pinned::{self, Comparison};
-use super::protection::Protection;
 use crate::check;
 use crate::cli::check::CheckOptions;
 use crate::cli::discipline::DisciplineOptions;
 use crate::cli::format::Lines;
+use crate::discipline::facts::{Facts, Field};
+use crate::discipline::pinned::{self, Comparison};
+use crate::discipline::protection::Protection;
 use crate::error::{Error, Result};
 use crate::executable::source::Sources;
 use crate::exit::Exit;
