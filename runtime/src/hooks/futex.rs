@@ -21,7 +21,7 @@ enum Timeout {
     Absolute,
 }
 
-/// `syscall(SYS_futex, …)`.
+/// `syscall(SYS_futex, …)`. `hook`: the function of the runtime that the program called for it.
 pub fn futex(
     entered: &mut Entered,
     address: usize,
@@ -29,17 +29,26 @@ pub fn futex(
     value: u32,
     timeout: usize,
     bits: u32,
+    hook: usize,
 ) -> i64 {
     let command = operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     match command {
         libc::FUTEX_WAIT => {
-            wait(entered, address, value, deadline(entered, timeout, Timeout::Relative), u32::MAX)
+            let deadline = deadline(entered, timeout, Timeout::Relative);
+            wait(entered, address, value, deadline, u32::MAX, hook)
         }
         libc::FUTEX_WAIT_BITSET => {
             let realtime = operation & libc::FUTEX_CLOCK_REALTIME != 0;
             let offset = if realtime { crate::world::realtime::OFFSET } else { 0 };
             let deadline = deadline(entered, timeout, Timeout::Absolute);
-            wait(entered, address, value, deadline.map(|time| time.saturating_sub(offset)), bits)
+            wait(
+                entered,
+                address,
+                value,
+                deadline.map(|time| time.saturating_sub(offset)),
+                bits,
+                hook,
+            )
         }
         libc::FUTEX_WAKE => wake(entered, address, value),
         libc::FUTEX_WAKE_BITSET if bits == u32::MAX => wake(entered, address, value),
@@ -73,6 +82,7 @@ fn wait(
     value: u32,
     deadline: Option<u64>,
     bits: u32,
+    hook: usize,
 ) -> i64 {
     if bits != u32::MAX {
         crate::machine::limits::unsupported(entered, "futex wait with a bit set");
@@ -105,7 +115,6 @@ fn wait(
         event::notify(entered, &Event::Futex(address, Futex::Differs { timed }));
         return fail(libc::EAGAIN);
     }
-    let hook = crate::kernel::__lr_libc_syscall as *const () as usize;
     if crate::loops::spurious::happens(entered, address, hook) {
         event::notify(entered, &Event::Futex(address, Futex::Returned));
         return 0;

@@ -7,7 +7,6 @@ pub mod blocks;
 pub mod channels;
 pub mod choices;
 pub mod futex;
-pub mod host;
 pub mod libtest;
 pub mod other_allocators;
 pub mod panics;

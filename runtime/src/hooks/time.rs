@@ -8,8 +8,9 @@
 
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::set_errno;
-use crate::world::realtime;
+use crate::world::{agents, realtime};
 use lockred_protocol::sites::SiteId;
+use std::time::Duration;
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
@@ -32,7 +33,7 @@ fn timespec(nanoseconds: u64) -> libc::timespec {
 fn sleep_for(entered: &mut Entered, nanoseconds: u64) {
     if !entered.is_put_back() {
         // It may wait, and a signal of a child's is handled meanwhile.
-        entered.outside(|| crate::kernel::sleeps(nanoseconds));
+        entered.outside(|| really_sleep(nanoseconds));
     }
     crate::machine::timely::sleep(
         entered,
@@ -41,6 +42,13 @@ fn sleep_for(entered: &mut Entered, nanoseconds: u64) {
     );
     if entered.below_root {
         crate::loops::waiting::pause(entered, SiteId(0));
+    }
+}
+
+/// Sleeps above the root really, where somebody else goes on meanwhile.
+fn really_sleep(nanoseconds: u64) {
+    if agents::may_act() {
+        std::thread::sleep(Duration::from_nanos(nanoseconds));
     }
 }
 

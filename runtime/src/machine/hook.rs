@@ -14,7 +14,7 @@
 //!
 //! Models of libc functions (`models`, `kernel`) call the real functions, the program, and each
 //! other, and need little of the machine. They are on the program's side: they hold no state, and
-//! enter for each thing that they ask ([`crate::hooks::host`], [`with`]).
+//! enter for each thing that they ask ([`crate::host`], [`with`]).
 
 use crate::coroutine::context;
 use crate::machine::state::State;

@@ -1,11 +1,13 @@
-//! What the libc models may ask of the machine. They hold no state ([`crate::machine::hook`]): each
-//! of these functions enters.
+//! What the libc models and the real kernel may ask of the machine. They hold no state
+//! ([`crate::machine::hook`]): each of these functions enters.
+
+pub mod numbers;
+mod unmodelled;
 
 use crate::machine::config::Mode;
 use crate::machine::hook;
 use crate::machine::limits;
 use lockred_protocol::codes::AssumptionKind;
-use lockred_protocol::sites::SiteId;
 
 /// Bytes of a thread's last words that are kept.
 const LAST_WORDS: usize = 4096;
@@ -65,38 +67,4 @@ pub fn outside() {
 /// are.
 pub fn below_root() -> bool {
     hook::with(|state| state.is_put_back())
-}
-
-/// See [`lockred_protocol::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_native_call(index: u32, site: u32) {
-    crate::models::numbers::called_native(index);
-    let state = &mut *hook::enter();
-    if !state.is_put_back() {
-        return;
-    }
-    crate::monitor::native::called(state, index, SiteId(site));
-    if !crate::session::files::was_reported(index) {
-        let detail = format!("calls {}", crate::session::files::external(index));
-        limits::assume_at(state, AssumptionKind::NativeCode, &detail, SiteId(site));
-    }
-}
-
-/// See [`lockred_protocol::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_unsupported_call(index: u32, site: u32) {
-    let state = &mut *hook::enter();
-    if state.config.mode != Mode::Free {
-        limits::unsupported_at(state, &crate::session::files::external(index), SiteId(site));
-    }
-}
-
-/// See [`lockred_protocol::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_unsupported_instruction(site: u32) {
-    let state = &mut *hook::enter();
-    if state.config.mode != Mode::Free {
-        let what = "an atomic instruction that is not modelled";
-        limits::unsupported_at(state, what, SiteId(site));
-    }
 }

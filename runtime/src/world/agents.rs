@@ -1,16 +1,17 @@
 //! Whether somebody outside of the program's one thread can change what it waits for: another
 //! process, another machine.
 
-use super::USED;
-use crate::world::children;
+use super::children;
 use std::mem::{size_of_val, zeroed};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Devices that always answer alike: memory, null, zero, random.
 const MEMORY_DEVICES: u32 = 1;
 
+/// The kernel was asked for something that others may have a part in.
+static ASKED: AtomicBool = AtomicBool::new(false);
 /// Descriptors that whoever started the process left open, by what they are: the program does not
 /// know of them.
 static INHERITED: OnceLock<Vec<(i32, libc::dev_t, libc::ino_t)>> = OnceLock::new();
@@ -22,10 +23,20 @@ pub fn set_up() {
         INHERITED.set(descriptors().unwrap_or_default().into_iter().filter_map(known).collect());
 }
 
+/// The kernel is asked for something that others may have a part in.
+pub fn asked() {
+    ASKED.store(true, Ordering::Relaxed);
+}
+
+/// Whether it was.
+pub fn were_asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
 /// Whether anybody can. `true` costs real time only.
 pub fn may_act() -> bool {
     // A child has the ends of its parent's pipes, and its parent the others.
-    USED.load(Ordering::Relaxed) && (super::is_child() || children::has_any() || has_open_ends())
+    were_asked() && (children::is_child() || children::has_any() || has_open_ends())
 }
 
 /// Descriptors that are open; `None` where the system has no list of them.

@@ -3,13 +3,13 @@
 //! here ([`crate::models::system_call`]).
 
 use super::fill::{Arguments, Fill};
-use super::{auxiliary, fork, timers, waits};
 use crate::hooks::blocks as memory;
 use crate::hooks::futex;
 use crate::hooks::process;
 use crate::hooks::pthread;
 use crate::hooks::randomness;
 use crate::hooks::time;
+use crate::kernel::{auxiliary, fork, timers, waits};
 use crate::machine::hook;
 use crate::models::{descriptors, file_times, files, paths, usage};
 use libc::{MAP_FAILED, c_long};
@@ -107,7 +107,7 @@ fn mapped(address: *mut u8) -> i64 {
 #[rustfmt::skip]
 fn threads_and_time(number: c_long) -> Option<Answer> {
     match number {
-        libc::SYS_futex => safe!(|a| futex::futex(&mut hook::enter(), a[0], a[1] as i32, a[2] as u32, a[3], a[5] as u32)),
+        libc::SYS_futex => safe!(|a| futex::futex(&mut hook::enter(), a[0], a[1] as i32, a[2] as u32, a[3], a[5] as u32, own())),
         libc::SYS_sched_yield => safe!(|_a| pthread::__lr_libc_sched_yield()),
         libc::SYS_exit_group => safe!(|a| ends(a[0] as i32)),
         libc::SYS_fork | libc::SYS_vfork => safe!(|_a| fork::__lr_libc_fork()),
@@ -126,6 +126,11 @@ fn threads_and_time(number: c_long) -> Option<Answer> {
         libc::SYS_prctl => model!(|a| auxiliary::prctl(a)),
         _ => None,
     }
+}
+
+/// The function that the program calls for a system call.
+fn own() -> usize {
+    super::__lr_libc_syscall as *const () as usize
 }
 
 /// The process ends by `exit_group`.

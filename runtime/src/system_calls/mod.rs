@@ -1,13 +1,19 @@
 //! System calls that are made by number: by libc's `syscall`, and by the instruction in inline
 //! assembly, which the shim replaces.
 
-use super::fill::Arguments;
-use super::names::name;
-use super::table::{Answer, answer};
-use crate::hooks::host;
+mod fill;
+mod names;
+mod table;
+
+use crate::host;
+use crate::host::numbers;
+use crate::kernel;
 use crate::machine::state::set_errno;
-use crate::models::{numbers, system_files};
+use crate::models::system_files;
+use fill::Arguments;
 use lockred_protocol::codes::AssumptionKind;
+use names::name;
+use table::{Answer, answer};
 
 /// The largest number of an error: results of the kernel down to its negative are errors.
 const MOST_ERRNO: i64 = 4095;
@@ -18,7 +24,7 @@ const MOST_ERRNO: i64 = 4095;
 /// # Safety
 /// The program makes this system call with these arguments.
 unsafe fn make(number: i64, arguments: Arguments) -> i64 {
-    super::keep_earlier_errno();
+    kernel::keep_earlier_errno();
     let [a, b, c, d, e, f] = arguments;
     // SAFETY: by the caller's promise, here and below.
     let native = || unsafe { libc::syscall(number, a, b, c, d, e, f) };
@@ -44,8 +50,8 @@ unsafe fn make(number: i64, arguments: Arguments) -> i64 {
         Some(Answer::Real) if !host::below_root() => {
             let name = name(number);
             numbers::called(&name);
-            super::asked(&name);
-            super::waiting(native)
+            kernel::asked(&name);
+            kernel::waiting(native)
         }
         Some(Answer::Real) | None => host::unsupported(&name(number)),
     });
@@ -54,7 +60,7 @@ unsafe fn make(number: i64, arguments: Arguments) -> i64 {
 
 /// The error that a call has left, which is the caller's result and not the thread's error.
 fn take_errno() -> i32 {
-    let errno = super::errno();
+    let errno = kernel::errno();
     set_errno(0);
     // A model that fails says why.
     if errno == 0 { libc::EINVAL } else { errno }

@@ -7,7 +7,6 @@
 //! programs are given. So that such a process leaves nothing behind, above the root what
 //! outlives a process (a file that it makes) is one of these calls, too.
 
-use crate::hooks::host;
 use crate::machine::config::Mode;
 use crate::machine::hook;
 use crate::machine::state::State;
@@ -109,7 +108,7 @@ pub fn show() {
 
 /// The program makes or changes a file.
 pub fn leaves_something() {
-    if !host::below_root() {
+    if !super::below_root() {
         show();
     }
 }
