@@ -14,7 +14,8 @@
 //! | rooms | what |
 //! |---|---|
 //! | [`session`], [`memory`], [`coroutine`], [`detect`], [`world`] | what knows nothing of the machine |
-//! | [`machine`], [`loops`], [`monitor`], [`claims`], [`report`] | the machine, and who looks on: its state holds what they keep, and they are handed it |
+//! | [`record`], [`locks`], [`discipline`], [`claims`], [`loops`] | what those who look on keep, and how they judge it |
+//! | [`machine`], [`monitor`], [`report`] | the machine, and who looks on: they are handed its state |
 //! | [`faults`] | signals of the kernel |
 //! | [`hooks`] | what the program calls: the hooks, and functions of libc that the machine has a part in |
 //! | [`host`], [`kernel`], [`models`], [`system_calls`] | other functions of libc |
@@ -25,15 +26,18 @@
 mod claims;
 mod coroutine;
 mod detect;
+mod discipline;
 mod faults;
 mod hooks;
 mod host;
 mod kernel;
+mod locks;
 mod loops;
 mod machine;
 mod memory;
 mod models;
 mod monitor;
+mod record;
 mod report;
 mod session;
 mod system_calls;

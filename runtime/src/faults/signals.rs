@@ -7,7 +7,8 @@
 use crate::coroutine::unwind;
 use crate::machine::hook;
 use crate::machine::state::{State, end_execution, running};
-use crate::report::failure::{Failure, place};
+use crate::record::failure::Failure;
+use crate::record::failure::place;
 use crate::session::files::StatusPage;
 use crate::world::signal_names::{FAULTS, name};
 use lockred_protocol::codes::BugKind;

@@ -21,7 +21,7 @@ pub extern "C" fn __lr_assumed_not(text: usize, length: usize) {
     if state.running.is_none() || state.config.mode == Mode::Free {
         return;
     }
-    crate::loops::waiting::leave_loop(state, SiteId(0));
+    crate::machine::loops::leave_loop(state, SiteId(0));
     state.thread().atomic.open = false;
     event::notify(entered, &Event::WaitsForGood);
     loop {

@@ -5,7 +5,7 @@ use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, set_errno};
 use crate::memory::arena::Region;
 use crate::memory::heap::{self, BadFree};
-use crate::monitor::memory_safety::{bad_free, mapped};
+use crate::monitor::memory_safety::bad_free;
 use std::ptr;
 
 const PAGE: usize = 4096;
@@ -42,7 +42,7 @@ fn clear(state: &State, block: usize) {
 
 /// Size of a live block, or the end of the execution.
 fn size_of_live(state: &mut State, block: usize) -> usize {
-    if !mapped(state, block) {
+    if !state.execution.maps(block) {
         bad_free(state, block, BadFree::Foreign);
     }
     heap::size(block).unwrap_or_else(|reason| bad_free(state, block, reason))
@@ -208,7 +208,7 @@ pub extern "C" fn __lr_libc_munmap(address: *mut u8, length: usize) -> i32 {
         // SAFETY: the program's own call on its own mapping, passed on.
         return unsafe { libc::munmap(address.cast(), length) };
     }
-    if mapped(entered, address as usize)
+    if entered.execution.maps(address as usize)
         && heap::size(address as usize).is_ok_and(|size| size <= length.next_multiple_of(PAGE))
     {
         free(entered, address as usize);

@@ -21,7 +21,7 @@ pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 
     if of < 2 || entered.running.is_none() {
         return 0;
     }
-    crate::loops::waiting::leave_loop(entered, SiteId(0));
+    crate::machine::loops::leave_loop(entered, SiteId(0));
     entered.thread().atomic.open = false;
     stop(entered, Pending::Choosing, passed, SiteId(0));
     event::notify(entered, &Event::WentOn);

@@ -7,8 +7,9 @@
 use crate::machine::event::{self, Event, Futex};
 use crate::machine::hook::Entered;
 use crate::machine::native::choose;
-use crate::machine::operation::{Pending, load};
+use crate::machine::operation::Pending;
 use crate::machine::state::{self, NOTHING, State, stop};
+use crate::memory::words::load;
 use lockred_protocol::message::Timed;
 use lockred_protocol::sites::SiteId;
 
@@ -95,11 +96,11 @@ fn wait(
     match deadline {
         Some(_) => {
             crate::machine::timely::bounds(entered);
-            crate::loops::waiting::begin_timed(entered);
+            crate::machine::loops::begin_timed(entered);
         }
-        None => crate::loops::waiting::leave_loop(entered, SiteId(0)),
+        None => crate::machine::loops::leave_loop(entered, SiteId(0)),
     }
-    let inside = crate::loops::region::takes_futex(entered, address);
+    let inside = crate::machine::region::takes_futex(entered, address);
     if !inside {
         let until = deadline.map_or([0, 0], |deadline| [1, deadline]);
         stop(
@@ -115,7 +116,7 @@ fn wait(
         event::notify(entered, &Event::Futex(address, Futex::Differs { timed }));
         return fail(libc::EAGAIN);
     }
-    if crate::loops::spurious::happens(entered, address, hook) {
+    if crate::machine::spurious::happens(entered, address, hook) {
         event::notify(entered, &Event::Futex(address, Futex::Returned));
         return 0;
     }
@@ -125,7 +126,7 @@ fn wait(
     stop(entered, Pending::FutexQueued { address, deadline }, NOTHING, SiteId(0));
     let left = if timed { Event::Futex(address, Futex::Left) } else { Event::WentOn };
     event::notify(entered, &left);
-    crate::loops::spurious::ended(entered, address);
+    crate::machine::spurious::ended(entered, address);
     if std::mem::take(&mut entered.thread().woken) {
         event::notify(entered, &Event::Futex(address, Futex::Woken { timed }));
         return 0;
@@ -141,8 +142,8 @@ fn wake(entered: &mut Entered, address: usize, most: u32) -> i64 {
     if !entered.below_root {
         return 0;
     }
-    crate::loops::waiting::leave_reads(entered, SiteId(0));
-    let inside = crate::loops::region::takes_futex(entered, address);
+    crate::machine::loops::leave_reads(entered, SiteId(0));
+    let inside = crate::machine::region::takes_futex(entered, address);
     if !inside {
         stop(entered, Pending::FutexWake { address }, [most.into(), 0, 0, 0], SiteId(0));
     }

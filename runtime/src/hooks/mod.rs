@@ -14,4 +14,5 @@ pub mod plain;
 pub mod process;
 pub mod pthread;
 pub mod randomness;
+pub mod rounds;
 pub mod time;

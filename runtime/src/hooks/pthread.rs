@@ -50,7 +50,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     if stack > ADDRESS_SPACE {
         return libc::EAGAIN;
     }
-    crate::loops::waiting::leave_loop(entered, SiteId(0));
+    crate::machine::loops::leave_loop(entered, SiteId(0));
     stop(
         entered,
         Pending::Spawn,
@@ -182,7 +182,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     if target == entered.thread_number() {
         return libc::EDEADLK;
     }
-    crate::loops::waiting::leave_loop(entered, SiteId(0));
+    crate::machine::loops::leave_loop(entered, SiteId(0));
     stop(entered, Pending::Join { target }, [result as u64, 0, 0, 0], SiteId(0));
     let state = &mut **entered;
     let joined = &mut state.execution.threads[target as usize];
@@ -393,7 +393,7 @@ pub extern "C" fn __lr_libc_sched_yield() -> i32 {
     let _leftovers = crate::coroutine::scrub::Leftovers;
     let entered = &mut hook::enter();
     if entered.below_root {
-        crate::loops::waiting::pause(entered, SiteId(0));
+        crate::machine::pauses::pause(entered, SiteId(0));
     }
     0
 }

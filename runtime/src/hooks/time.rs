@@ -41,7 +41,7 @@ fn sleep_for(entered: &mut Entered, nanoseconds: u64) {
         entered.execution.clock.saturating_add(nanoseconds),
     );
     if entered.below_root {
-        crate::loops::waiting::pause(entered, SiteId(0));
+        crate::machine::pauses::pause(entered, SiteId(0));
     }
 }
 

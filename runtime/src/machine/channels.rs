@@ -19,14 +19,16 @@
 //! [`Schedule::STEP_BY_STEP`]: lockred_protocol::schedule::Schedule::STEP_BY_STEP
 
 use crate::loops::read_only_spin::Advice;
-use crate::loops::waiting;
-use crate::loops::writing_spin;
 use crate::machine::channel::Channel;
 use crate::machine::event::{self, ChannelAct, Event};
 use crate::machine::hook::Entered;
+use crate::machine::loops;
 use crate::machine::object_ids;
-use crate::machine::operation::{ChannelOperation, Pending, load};
+use crate::machine::operation::ChannelOperation;
+use crate::machine::operation::Pending;
+use crate::machine::pauses;
 use crate::machine::state::{NOTHING, Passed, State, stop};
+use crate::memory::words::load;
 use lockred_protocol::hooks::{Act, Class, How};
 use lockred_protocol::message::Timed;
 use lockred_protocol::sites::SiteId;
@@ -135,7 +137,7 @@ pub fn mutes(state: &mut State, address: usize, how: How) -> bool {
     match inside(state) {
         Some(Inside::Modelled { .. }) => {
             if class.is_lock() {
-                crate::claims::locked::unseen(state, address);
+                crate::monitor::claimed_locks::unseen(state, address);
             }
             let thread = state.thread();
             // Tokens of parking, also those of a wait with a timeout.
@@ -316,7 +318,7 @@ fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> b
             Advice::Skip => return true,
             Advice::Wait => {
                 let ChannelOperation { act, channel, timed } = operation;
-                waiting::wait_for_change(
+                pauses::wait_for_change(
                     entered,
                     [act as u64, channel as u64, timed.into(), 0],
                     site,
@@ -325,9 +327,9 @@ fn arrive(entered: &mut Entered, operation: ChannelOperation, site: SiteId) -> b
             }
         }
     } else if operation.timed && !ready {
-        waiting::begin_timed(state);
+        loops::begin_timed(state);
     } else {
-        waiting::leave_reads(state, site);
+        loops::leave_reads(state, site);
     }
     let state = &mut **entered;
     let alone = state.execution.live == 1 && state.execution.exit.is_none();
@@ -382,12 +384,12 @@ pub fn enter(
     state.thread().channel.answered = None;
     if repeats {
         let object = object(state, channel);
-        crate::loops::notice::pass(state, ChannelAct { channel, object, passing, site });
+        crate::monitor::loops::pass(state, ChannelAct { channel, object, passing, site });
         return Some(modelled);
     }
     pass(entered, channel, passing, site);
     if gives_up && entered.below_root {
-        writing_spin::timed_out(entered);
+        loops::timed_out(entered);
     }
     Some(modelled)
 }

@@ -16,7 +16,7 @@
 //! | 6 | what the plan claims of memory ([`crate::claims::bytes`]), as memory begins to live | |
 //! | 7 | where blocks come from ([`crate::monitor::allocations`]), and values with predicates ([`crate::monitor::exclusive`]) | races name the life that ends |
 //! | 8 | footprint and signature of the step ([`crate::machine::step`]) | |
-//! | 9 | loops that wait ([`crate::loops::notice`]) | a loop that gives up is an assumption only where races are looked for |
+//! | 9 | loops that wait ([`crate::monitor::loops`]) | a loop that gives up is an assumption only where races are looked for |
 //! | 10 | the record ([`crate::report::objects`]) | what the others report of the event comes before its step |
 //!
 //! Before the root there is nothing to explore: the first and the last alone hear of operations
@@ -222,12 +222,12 @@ pub fn notify_inlined(entered: &mut Entered, event: &Event<'_>) {
         crate::monitor::observed::on(entered, event);
         crate::monitor::races::on(entered, event);
     }
-    crate::claims::bytes::on(entered, event);
+    crate::monitor::claims::on(entered, event);
     crate::monitor::allocations::on(entered, event);
     crate::monitor::exclusive::on(entered, event);
     if entered.below_root {
         crate::machine::step::on(entered, event);
-        crate::loops::notice::on(entered, event);
+        crate::monitor::loops::on(entered, event);
     }
     crate::report::objects::on(entered, event);
 }

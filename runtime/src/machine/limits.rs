@@ -3,7 +3,7 @@
 use crate::machine::config::Mode;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, end_execution};
-use crate::monitor::native::Call;
+use crate::record::native_calls::Call;
 use lockred_protocol::codes::AssumptionKind;
 use lockred_protocol::message::{Assumption, Unsupported};
 use lockred_protocol::sites::SiteId;
@@ -70,7 +70,8 @@ pub fn nondeterminism(
     step: usize,
     differing: Option<(Option<Call>, Option<Call>)>,
 ) -> Unsupported {
-    let (why, suspected) = crate::monitor::native::suspect(entered, differing);
+    let (why, suspected) =
+        crate::record::native_calls::suspect(&entered.monitors.native, differing);
     let thread = entered.step.thread;
     Unsupported {
         message: format!(

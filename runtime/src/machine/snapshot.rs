@@ -59,7 +59,7 @@ impl Snapshot {
         }
         take(crate::memory::program::globals());
         let execution = state.execution.clone();
-        let watched = crate::monitor::races::watching();
+        let watched = crate::machine::watch::watching();
         Some(Self { chunks: all, blanks, ends, execution, watched })
     }
 
@@ -83,9 +83,9 @@ impl Snapshot {
         }
         crate::machine::root::put_back(state, &self.execution);
         if self.watched {
-            crate::monitor::races::wake_up(state);
+            crate::machine::watch::wake_up(state);
         } else {
-            crate::monitor::races::rest();
+            crate::machine::watch::rest();
         }
         crate::machine::root::took(state, since);
     }

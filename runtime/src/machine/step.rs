@@ -7,12 +7,12 @@ use crate::machine::native::sign;
 use crate::machine::object_ids::NUMBERING;
 use crate::machine::operation::{AtomicOperation, Pending};
 use crate::machine::state::State;
-use crate::monitor::transactions::Lent;
-use crate::report::failure::Failure;
+use crate::record::failure::Failure;
 use lockred_protocol::sites::SiteId;
-use lockred_search::discipline::Passing;
+use lockred_search::discipline::{Passing, TransactionMonitor};
 use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow, ThreadId};
+use std::ptr::NonNull;
 
 /// The step that is being executed.
 #[derive(Default)]
@@ -70,6 +70,26 @@ impl StepUnderWay {
         for object in crate::machine::footprints::words(address, size) {
             self.filler.touch(&mut self.footprint, object, access);
         }
+    }
+}
+
+/// The monitor of the step under way, which the search lends: hooks reach it from inside the step.
+#[derive(Debug)]
+pub struct Lent(NonNull<TransactionMonitor<'static>>);
+
+impl Lent {
+    /// Lends a monitor.
+    ///
+    /// # Safety
+    /// The monitor lives as long as this value, and nobody else reaches it while a hook runs.
+    pub const unsafe fn new(monitor: NonNull<TransactionMonitor<'_>>) -> Self {
+        Self(monitor.cast())
+    }
+
+    /// The monitor. Nobody else has it while this is borrowed.
+    pub const fn monitor(&mut self) -> &mut TransactionMonitor<'static> {
+        // SAFETY: by the promise of who has lent it, which ends with this value.
+        unsafe { self.0.as_mut() }
     }
 }
 

@@ -14,10 +14,12 @@ use crate::machine::native::{Native, execute, status};
 use crate::machine::operation::Pending;
 use crate::machine::snapshot::Snapshot;
 use crate::machine::state::State;
+use crate::machine::step::Lent;
 use crate::memory::chunks::Chunks;
-use crate::monitor::native::{self, Call};
-use crate::monitor::transactions::{self, Lent};
-use crate::report::failure::Failure;
+use crate::monitor::transactions;
+use crate::record::failure::Failure;
+use crate::record::native_calls;
+use crate::record::native_calls::Call;
 use lockred_protocol::codes::AssumptionKind;
 use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{Go, TransactionMonitor};
@@ -179,7 +181,8 @@ impl Log {
                 execute(entered, made.thread, &mut Again { values }, None, &mut step);
             }
             if runs && differing.is_none() {
-                differing = native::difference(&made.native, entered.monitors.native.of_step());
+                differing =
+                    native_calls::difference(&made.native, entered.monitors.native.of_step());
             }
             if !runs || step.signature != made.signature || step.flow != Flow::On {
                 let why = crate::machine::limits::nondeterminism(entered, number, differing);

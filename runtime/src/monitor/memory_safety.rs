@@ -10,12 +10,13 @@ use crate::detect::{AccessKind, By, StackId};
 use crate::machine::event::{self, Event, Freed, Plain};
 use crate::machine::hook::Entered;
 use crate::machine::state::{State, end_execution};
+use crate::machine::watch::watching;
 use crate::memory::arena::{self, REGION_BYTES, Region};
 use crate::memory::heap::{self, BadFree, Block};
 use crate::memory::validity;
 use crate::monitor::allocations;
-use crate::monitor::races::watching;
-use crate::report::failure::{Failure, place};
+use crate::record::failure::Failure;
+use crate::record::failure::place;
 use crate::report::race_report::bytes;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Place, Role};
@@ -177,12 +178,6 @@ fn is_unordered(state: &mut State, address: usize, size: usize) -> bool {
     detector.read(by, address, size).is_some_and(|race| race.earlier.kind == AccessKind::Free)
 }
 
-/// Whether a block lies in a region that is mapped.
-pub fn mapped(state: &State, block: usize) -> bool {
-    Region::of_address(block)
-        .is_some_and(|region| state.execution.threads.iter().any(|t| t.region == region))
-}
-
 /// Ends the execution with a bug about a block that cannot be freed.
 pub fn bad_free(state: &mut State, address: usize, reason: BadFree) -> ! {
     let thread = state.thread_number();
@@ -192,12 +187,7 @@ pub fn bad_free(state: &mut State, address: usize, reason: BadFree) -> ! {
     };
     let block = match reason {
         BadFree::Twice => heap::near(address),
-        BadFree::Foreign
-            if !crate::monitor::memory_safety::mapped(state, address)
-                || !validity::is_heap(address) =>
-        {
-            None
-        }
+        BadFree::Foreign if !state.execution.maps(address) || !validity::is_heap(address) => None,
         BadFree::Foreign => heap::near(address),
     };
     let message = match (reason, block) {

@@ -3,11 +3,13 @@
 pub mod allocations;
 pub mod atomicity;
 pub mod births;
+pub mod claimed_locks;
+pub mod claims;
 pub mod exclusive;
 pub mod holders;
-pub mod home;
 pub mod leaks;
 pub mod lock_order;
+pub mod loops;
 pub mod memory_safety;
 pub mod native;
 pub mod observed;

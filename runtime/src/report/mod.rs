@@ -1,8 +1,7 @@
 //! What is reported of executions: the record, and what is wrong with them.
 
-pub mod captures;
 pub mod debugger;
-pub mod failure;
+pub mod home;
 pub mod judge;
 pub mod left_out;
 pub mod objects;

@@ -1,11 +1,12 @@
 //! A data race as a failure: what is reported of it, and where.
 
 use crate::detect::{AccessInfo, AccessKind, Race};
-use crate::machine::execution::Held;
 use crate::machine::state::State;
 use crate::monitor::births;
-use crate::report::captures::Capture;
-use crate::report::failure::{Failure, place};
+use crate::record::captures::Capture;
+use crate::record::failure::Failure;
+use crate::record::failure::place;
+use crate::record::held::Held;
 use crate::report::objects;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Place, Role, Stronger};

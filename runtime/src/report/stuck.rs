@@ -7,7 +7,8 @@ use crate::machine::state::State;
 use crate::machine::thread::Thread;
 use crate::monitor::allocations;
 use crate::monitor::pointer_graph::Heap;
-use crate::report::failure::{Failure, place};
+use crate::record::failure::Failure;
+use crate::record::failure::place;
 use crate::report::objects;
 use crate::report::record;
 use lockred_protocol::codes::BugKind;
@@ -249,7 +250,7 @@ fn places(state: &mut State, number: u32, on: &On) -> Vec<Place> {
             pending => object(pending).1.and_then(|address| {
                 let thread = &state.execution.threads[number as usize];
                 // Who waits beside the word of a lock waits for the lock.
-                let near = |held: &&crate::machine::execution::Held| {
+                let near = |held: &&crate::record::held::Held| {
                     held.address.abs_diff(address) <= NEIGHBOUR && matches!(on, On::Lock(_))
                 };
                 let kind = kind(thread);

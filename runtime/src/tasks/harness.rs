@@ -13,8 +13,8 @@ use crate::machine::hook;
 use crate::machine::libtest::Harness;
 use crate::machine::native::Native;
 use crate::machine::state::State;
-use crate::report::failure::Failure;
-use crate::report::record::Recorder;
+use crate::record::failure::Failure;
+use crate::record::recorder::Recorder;
 use lockred_search::{self as search, Choice, Counts, Observer};
 
 /// Looks on without a word.

@@ -4,7 +4,7 @@
 use crate::machine::hook;
 use crate::machine::native::Native;
 use crate::machine::schedule_log::{beginning, from_wire, log_choice, to_wire};
-use crate::report::failure::Failure;
+use crate::record::failure::Failure;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Measure, Message, Minimised};
 use lockred_protocol::schedule::Schedule;

@@ -90,7 +90,7 @@ fn prepare(
         fresh.monitors.detector =
             old.monitors.detector.take().filter(|_| !fresh.config.by_transactions);
     }
-    crate::monitor::races::rest();
+    crate::machine::watch::rest();
     hook::install(fresh);
     let entered = &mut hook::enter();
     start::main_thread(entered, bottom);
@@ -251,7 +251,7 @@ fn replay_in(program: Program, environment: Environment, schedule: Schedule) -> 
 }
 
 /// Runs the machine by hand: threads in the given order until each stops, each named once a step.
-fn by_hand(program: Program, order: &[u32]) -> Vec<Step<crate::report::failure::Failure>> {
+fn by_hand(program: Program, order: &[u32]) -> Vec<Step<crate::record::failure::Failure>> {
     struct First;
     impl Chooser for First {
         fn choose(&mut self, _of: u32) -> u32 {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// other, be it by way of others. The list only becomes shorter.
 const KNOWN: &[(&str, &[&[&str]])] = &[
     // The state holds whatever the machine and the monitors keep, and these are handed the state.
-    ("runtime/src", &[&["claims", "loops", "machine", "monitor", "report"]]),
+    ("runtime/src", &[&["machine", "monitor", "report"]]),
     ("runtime/search/src", &[]),
     ("runtime/protocol/src", &[]),
     ("analysis/src", &[]),

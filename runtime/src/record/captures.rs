@@ -5,7 +5,7 @@
 //! it was, and what has the same capture shares it.
 
 use crate::coroutine::unwind::Walk;
-use crate::machine::execution::Held;
+use crate::record::held::Held;
 use lockred_protocol::sites::SiteId;
 
 /// What a thread did that may be part of a race.

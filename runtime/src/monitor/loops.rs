@@ -1,11 +1,12 @@
 //! Loops that wait, as events show them: [`crate::loops::read_only_spin`] and
 //! [`crate::loops::writing_spin`] have what is known of each thread's.
 
-use crate::loops::waiting;
 use crate::loops::writing_spin;
 use crate::machine::event::{ChannelAct, Event, Executed, Futex, Plain};
-use crate::machine::operation::{Atomic, load};
+use crate::machine::loops;
+use crate::machine::operation::Atomic;
 use crate::machine::state::State;
+use crate::memory::words::load;
 use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
 
@@ -19,8 +20,8 @@ pub fn on(state: &mut State, event: &Event<'_>) {
         Event::Passed(passed) => pass(state, *passed),
         Event::Futex(address, what) => futex(state, *address, *what),
         Event::Ends => {
-            waiting::leave_loop(state, SiteId(0));
-            writing_spin::progress(state);
+            loops::leave_loop(state, SiteId(0));
+            loops::progress(state);
         }
         _ => {}
     }
@@ -31,7 +32,7 @@ pub fn writes(state: &mut State, address: usize, size: usize) {
     let thread = state.thread();
     if !thread.region.is_stack(address) {
         thread.loops.writing_spin.plain_write(address, size);
-        writing_spin::progress(state);
+        loops::progress(state);
     }
 }
 
@@ -50,11 +51,11 @@ fn atomic(state: &mut State, done: &Executed<'_>) {
         thread.loops.read_only_spin.read(operation.site, operation.address, operation.size, old)
     };
     if gave_up {
-        waiting::gave_up(state, operation.site);
+        loops::gave_up(state, operation.site);
     }
-    writing_spin::catch_up(state);
+    loops::catch_up(state);
     if changed && writing_spin::counts(operation.how.class(), access) {
-        writing_spin::progress(state);
+        loops::progress(state);
     }
 }
 
@@ -84,27 +85,27 @@ pub fn pass(state: &mut State, ChannelAct { channel, passing, site, .. }: Channe
     let spin = &mut thread.loops.read_only_spin;
     let gave_up = if acts { spin.acts() } else { spin.read(site, word, 8, value) };
     if gave_up {
-        waiting::gave_up(state, site);
+        loops::gave_up(state, site);
     }
-    writing_spin::catch_up(state);
+    loops::catch_up(state);
     if acts {
-        writing_spin::progress(state);
+        loops::progress(state);
     }
 }
 
 fn futex(state: &mut State, address: usize, what: Futex<'_>) {
     match what {
-        Futex::Enqueued { .. } => writing_spin::progress(state),
+        Futex::Enqueued { .. } => loops::progress(state),
         Futex::Woken { .. } => {
             state.thread().loops.writing_spin.leave(0);
-            writing_spin::catch_up(state);
+            loops::catch_up(state);
         }
         Futex::TimedOut => {
             state.thread().loops.writing_spin.operation(address as u64, true);
-            writing_spin::timed_out(state);
+            loops::timed_out(state);
         }
         Futex::Wakes([]) => state.thread().loops.writing_spin.operation(address as u64, true),
-        Futex::Wakes(_) => waiting::leave_loop(state, SiteId(0)),
+        Futex::Wakes(_) => loops::leave_loop(state, SiteId(0)),
         Futex::Compared | Futex::Differs { .. } | Futex::Returned | Futex::Left => {}
     }
 }

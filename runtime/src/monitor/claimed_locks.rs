@@ -8,10 +8,10 @@
 
 use crate::claims::bytes::place;
 use crate::machine::config::Mode;
-use crate::machine::execution::Held;
 use crate::machine::hook;
 use crate::machine::operation::{Atomic, AtomicOperation};
 use crate::machine::state::State;
+use crate::record::held::Held;
 use crate::session::files::fatal;
 use lockred_protocol::hooks::Class;
 use lockred_protocol::sites::SiteId;
