@@ -8,14 +8,15 @@
 //! execution under way is in [`machine::execution::Execution`], which is put back as a whole at
 //! every restore; what outlives executions is in the rest of [`machine::state::State`].
 //!
-//! Rooms, from the ground up; a test of the house (`xtask/tests/house`) knows the cycles that are
-//! left:
+//! Rooms, from the ground up; there is no cycle (`xtask/tests/house`):
 //!
 //! | rooms | what |
 //! |---|---|
 //! | [`session`], [`memory`], [`coroutine`], [`detect`], [`world`] | what knows nothing of the machine |
 //! | [`record`], [`locks`], [`discipline`], [`claims`], [`loops`] | what those who look on keep, and how they judge it |
-//! | [`machine`], [`monitor`], [`report`] | the machine, and who looks on: they are handed its state |
+//! | [`machine`] | the state, and how it is come by |
+//! | [`report`], [`monitor`] | who looks on, and is handed the state |
+//! | [`scheduler`], [`judge`], [`drive`] | how threads run, what an execution amounts to, what searches drive |
 //! | [`faults`] | signals of the kernel |
 //! | [`hooks`] | what the program calls: the hooks, and functions of libc that the machine has a part in |
 //! | [`host`], [`kernel`], [`models`], [`system_calls`] | other functions of libc |
@@ -27,9 +28,11 @@ mod claims;
 mod coroutine;
 mod detect;
 mod discipline;
+mod drive;
 mod faults;
 mod hooks;
 mod host;
+mod judge;
 mod kernel;
 mod locks;
 mod loops;
@@ -39,6 +42,7 @@ mod models;
 mod monitor;
 mod record;
 mod report;
+mod scheduler;
 mod session;
 mod system_calls;
 mod tasks;

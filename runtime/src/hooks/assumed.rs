@@ -6,10 +6,11 @@
 //! execution ends does not.
 
 use crate::machine::config::Mode;
-use crate::machine::event::{self, Event};
+use crate::machine::event::Event;
 use crate::machine::hook;
 use crate::machine::operation::Pending;
-use crate::machine::state::stop;
+use crate::scheduler::event;
+use crate::scheduler::stops::stop;
 use lockred_protocol::sites::SiteId;
 
 /// See [`lockred_protocol::hooks`].

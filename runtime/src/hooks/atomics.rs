@@ -4,18 +4,23 @@
 use crate::detect::AccessKind;
 use crate::loops::read_only_spin::Advice;
 use crate::machine::config::Mode;
-use crate::machine::event::{self, Event, Executed};
+use crate::machine::event::Event;
+use crate::machine::event::Executed;
 use crate::machine::footprints;
 use crate::machine::hook::{self, Entered};
 use crate::machine::operation::Atomic;
 use crate::machine::operation::AtomicOperation;
 use crate::machine::operation::Await;
 use crate::machine::operation::Pending;
-use crate::machine::spurious;
-use crate::machine::state::{NOTHING, Passed, State, stop};
+use crate::machine::state::NOTHING;
+use crate::machine::state::Passed;
+use crate::machine::state::State;
 use crate::machine::thread::Thread;
 use crate::machine::watch::watching;
 use crate::memory::words::store;
+use crate::scheduler::event;
+use crate::scheduler::spurious;
+use crate::scheduler::stops::stop;
 use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_protocol::sites::SiteId;
 
@@ -60,7 +65,7 @@ fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
     if crate::monitor::exclusive::asks(state) {
         return true;
     }
-    if state.running.is_none() || crate::machine::channels::mutes(state, address, How(how)) {
+    if state.running.is_none() || crate::scheduler::acts::mutes(state, address, How(how)) {
         return true;
     }
     if How(how).class().is_lock() || state.thread().guard.is_some() {
@@ -89,7 +94,7 @@ fn check(entered: &mut Entered, address: usize, size: u32, kind: AccessKind, sit
         kind == AccessKind::AtomicWrite,
     );
     if entered.below_root && entered.running.is_some() && entered.config.mode != Mode::Free {
-        crate::monitor::memory_safety::check(entered, kind, address, size as usize, site);
+        crate::hooks::memory_safety::check(entered, kind, address, size as usize, site);
     }
 }
 
@@ -184,7 +189,7 @@ fn reach(
             Advice::Wait => {
                 // What is pending then is the wait: what is read is the operation's.
                 let reads = [operation.address as u64, operation.size.into(), passed[0], passed[1]];
-                crate::machine::pauses::wait_for_change(entered, reads, operation.site);
+                crate::scheduler::pauses::wait_for_change(entered, reads, operation.site);
                 if operation.can_proceed() {
                     return Arrival::Again;
                 }
@@ -327,14 +332,14 @@ pub extern "C" fn __lr_atomic_rmw(
     });
     let parks = How(how).class() == Class::Park;
     let passed = [operand, op as u64, address as u64, 0];
-    let waits = parks && crate::machine::channels::parks(entered, address, passed);
+    let waits = parks && crate::scheduler::acts::parks(entered, address, passed);
     if only_executed(entered, address, how) {
         check(entered, address, size, AccessKind::AtomicWrite, SiteId(site));
         let old = crate::memory::words::load(address, size);
         let new = apply(op, old, operand, size);
         store(address, size, new);
         crate::machine::handles::counts(entered, address, How(how));
-        crate::machine::channels::counted(entered, How(how), new);
+        crate::scheduler::acts::counted(entered, How(how), new);
         return old;
     }
     if parks && !waits && returns_for_no_reason(entered, address, operand, site) {
@@ -347,7 +352,7 @@ pub extern "C" fn __lr_atomic_rmw(
     store(address, size, new);
     executed(entered, &update, arrival, Some(op), old, new);
     crate::machine::handles::counts(entered, address, How(how));
-    crate::machine::channels::counted(entered, How(how), new);
+    crate::scheduler::acts::counted(entered, How(how), new);
     if parks {
         spurious::ended(entered, address);
     }
@@ -478,7 +483,7 @@ pub extern "C" fn __lr_spin_hint(site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
     let Some(entered) = &mut hook::enter_if_ready() else { return };
     if entered.below_root && entered.running.is_some() {
-        crate::machine::pauses::pause(entered, SiteId(site));
+        crate::scheduler::pauses::pause(entered, SiteId(site));
     }
 }
 

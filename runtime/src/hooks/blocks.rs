@@ -1,11 +1,13 @@
 //! The program's heap functions, over [`crate::memory::heap`], and anonymous memory maps.
 
-use crate::machine::event::{self, Event, Freed};
+use crate::hooks::memory_safety::bad_free;
+use crate::machine::event::Event;
+use crate::machine::event::Freed;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, set_errno};
 use crate::memory::arena::Region;
 use crate::memory::heap::{self, BadFree};
-use crate::monitor::memory_safety::bad_free;
+use crate::scheduler::event;
 use std::ptr;
 
 const PAGE: usize = 4096;

@@ -4,12 +4,17 @@
 //! woken or its timeout fires. A wake of fewer threads than are queued picks any of them: that is a
 //! choice of the search.
 
-use crate::machine::event::{self, Event, Futex};
+use crate::machine::event::Event;
+use crate::machine::event::Futex;
 use crate::machine::hook::Entered;
-use crate::machine::native::choose;
 use crate::machine::operation::Pending;
-use crate::machine::state::{self, NOTHING, State, stop};
+use crate::machine::state;
+use crate::machine::state::NOTHING;
+use crate::machine::state::State;
 use crate::memory::words::load;
+use crate::scheduler::choice::choose;
+use crate::scheduler::event;
+use crate::scheduler::stops::stop;
 use lockred_protocol::message::Timed;
 use lockred_protocol::sites::SiteId;
 
@@ -89,13 +94,13 @@ fn wait(
         crate::machine::limits::unsupported(entered, "futex wait with a bit set");
     }
     if crate::machine::channels::is_inside_modelled_call(entered)
-        && crate::machine::channels::times_out(entered, deadline)
+        && crate::scheduler::acts::times_out(entered, deadline)
     {
         return fail(libc::ETIMEDOUT);
     }
     match deadline {
         Some(_) => {
-            crate::machine::timely::bounds(entered);
+            crate::scheduler::timely::bounds(entered);
             crate::machine::loops::begin_timed(entered);
         }
         None => crate::machine::loops::leave_loop(entered, SiteId(0)),
@@ -116,7 +121,7 @@ fn wait(
         event::notify(entered, &Event::Futex(address, Futex::Differs { timed }));
         return fail(libc::EAGAIN);
     }
-    if crate::machine::spurious::happens(entered, address, hook) {
+    if crate::scheduler::spurious::happens(entered, address, hook) {
         event::notify(entered, &Event::Futex(address, Futex::Returned));
         return 0;
     }
@@ -126,14 +131,14 @@ fn wait(
     stop(entered, Pending::FutexQueued { address, deadline }, NOTHING, SiteId(0));
     let left = if timed { Event::Futex(address, Futex::Left) } else { Event::WentOn };
     event::notify(entered, &left);
-    crate::machine::spurious::ended(entered, address);
+    crate::scheduler::spurious::ended(entered, address);
     if std::mem::take(&mut entered.thread().woken) {
         event::notify(entered, &Event::Futex(address, Futex::Woken { timed }));
         return 0;
     }
     let takes = deadline.unwrap_or(0).saturating_sub(begun);
-    crate::machine::timely::ended(entered, Timed::Timeout, takes, deadline);
-    crate::machine::timely::advance_to(entered, deadline.unwrap_or(0));
+    crate::scheduler::timely::ended(entered, Timed::Timeout, takes, deadline);
+    crate::scheduler::timely::advance_to(entered, deadline.unwrap_or(0));
     event::notify(entered, &Event::Futex(address, Futex::TimedOut));
     fail(libc::ETIMEDOUT)
 }

@@ -8,6 +8,7 @@ pub mod channels;
 pub mod choices;
 pub mod futex;
 pub mod libtest;
+pub mod memory_safety;
 pub mod other_allocators;
 pub mod panics;
 pub mod plain;

@@ -1,10 +1,12 @@
 //! The hooks of plain memory accesses.
 
 use crate::detect::AccessKind;
-use crate::machine::event::{self, Event, Plain};
+use crate::machine::event::Event;
+use crate::machine::event::Plain;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::State;
 use crate::machine::watch::watching;
+use crate::scheduler::event;
 use lockred_protocol::sites::SiteId;
 
 /// See [`lockred_protocol::hooks`].
@@ -52,7 +54,7 @@ pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32
         return;
     }
     let kind = if writes == 1 { AccessKind::Write } else { AccessKind::Read };
-    crate::monitor::memory_safety::check(entered, kind, address, size, SiteId(site));
+    crate::hooks::memory_safety::check(entered, kind, address, size, SiteId(site));
     if writes == 1 && watching() {
         crate::monitor::loops::writes(entered, address, size);
     }
@@ -73,7 +75,7 @@ fn check(entered: &mut Entered, access: Plain) {
     }
     crate::faults::leaving::at_access(entered, size);
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
-    crate::monitor::memory_safety::check(entered, kind, address, size, site);
+    crate::hooks::memory_safety::check(entered, kind, address, size, site);
     if watching() {
         event::notify_inlined(entered, &Event::Plain(access));
     }

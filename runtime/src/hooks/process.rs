@@ -1,12 +1,13 @@
 //! The end of the process, and its signals, as far as the program asks for them.
 
 use crate::hooks::pthread;
-use crate::machine::event::{self, Event};
+use crate::machine::event::Event;
 use crate::machine::execution::AtExit;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, end_execution};
 use crate::record::failure::Failure;
 use crate::record::failure::place;
+use crate::scheduler::event;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::Role;
 use lockred_protocol::sites::SiteId;

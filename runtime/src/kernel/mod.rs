@@ -103,7 +103,7 @@ fn now() -> u64 {
 fn passed(took: Duration) {
     hook::with(|state| {
         let clock = state.execution.clock;
-        crate::machine::timely::advance_to(state, clock.saturating_add(took.as_nanos() as u64));
+        crate::scheduler::timely::advance_to(state, clock.saturating_add(took.as_nanos() as u64));
     });
 }
 

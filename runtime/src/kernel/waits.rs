@@ -57,7 +57,7 @@ fn wait(name: &str, timeout: Option<u64>, mut call: impl Waits) -> c_int {
 
 /// Virtual time goes on to a moment.
 fn advance_to(moment: u64) {
-    hook::with(|state| crate::machine::timely::advance_to(state, moment));
+    hook::with(|state| crate::scheduler::timely::advance_to(state, moment));
 }
 
 /// Does something that leaves the error of a call alone.

@@ -80,9 +80,11 @@ impl WritingSpin {
     /// Its thread does something that others may wait for: whether it is stuttering, and that is
     /// held back.
     pub fn holds_back(&mut self) -> bool {
-        let stutters = self.is_stuttering();
-        self.held_back += u64::from(stutters);
-        stutters
+        if !self.is_stuttering() {
+            return false;
+        }
+        self.held_back += 1;
+        true
     }
 
     /// An operation was executed.

@@ -2,7 +2,7 @@
 //! given back.
 //!
 //! Code of ours is entered from three sides: by hooks that the program calls, by the search
-//! ([`crate::machine::native`] and the observers of searches), and by signals. Each of these
+//! ([`crate::drive::native`] and the observers of searches), and by signals. Each of these
 //! *enters*, and hands `&mut State` down to what it calls; nothing below it enters. To enter while
 //! the state is taken is an error of ours, which ends the process. So no two references to the
 //! state are alive at a time.

@@ -3,7 +3,6 @@
 
 use crate::machine::event::{ChannelAct, Event, Executed, Futex};
 use crate::machine::footprints::{queue, word};
-use crate::machine::native::sign;
 use crate::machine::object_ids::NUMBERING;
 use crate::machine::operation::{AtomicOperation, Pending};
 use crate::machine::state::State;
@@ -36,7 +35,7 @@ pub struct StepUnderWay {
     /// Operations that were executed without looking.
     pub unwatched: u32,
     /// Sleeps, timeouts and looks at clocks that ended in it before others had gone on
-    /// ([`crate::machine::timely`]).
+    /// ([`crate::scheduler::timely`]).
     pub overtaken: u32,
     /// Reads of loops that go round in vain: words, and where.
     repeats: Vec<(usize, SiteId)>,
@@ -90,6 +89,13 @@ impl Lent {
     pub const fn monitor(&mut self) -> &mut TransactionMonitor<'static> {
         // SAFETY: by the promise of who has lent it, which ends with this value.
         unsafe { self.0.as_mut() }
+    }
+}
+
+/// Mixes an operation into a signature.
+pub fn sign(signature: &mut u64, what: u64, address: usize, site: SiteId) {
+    for word in [what, address as u64, u64::from(site.0)] {
+        *signature = (signature.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::machine::state::State;
 pub static mut __lr_watch: u32 = 0;
 
 /// Accesses may race. While they cannot, they are only looked at for whether their memory is there
-/// ([`crate::monitor::memory_safety`]).
+/// ([`crate::hooks::memory_safety`]).
 static mut MAY_RACE: bool = false;
 
 /// Accesses are not watched for races until a thread is created.

@@ -94,3 +94,19 @@ fn held_place(state: &mut State, role: Role, held: &Held) -> Place {
     }
     place
 }
+
+/// What a report says besides of a block that the running thread is freeing: the locks that it
+/// holds, and where the block comes from.
+pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
+    if state.monitors.recorder.is_none() {
+        return Vec::new();
+    }
+    let number = state.thread_number();
+    let held = held_by(state, number);
+    let mut all: Vec<Place> = held_places(state, Role::Held, held).collect();
+    let life = state.monitors.allocations.as_ref().and_then(|lives| lives.of(block));
+    if let Some(event) = life.and_then(|life| life.allocated.clone()) {
+        all.extend(places(state, Role::Allocated, &event));
+    }
+    all
+}

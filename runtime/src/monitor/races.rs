@@ -7,8 +7,8 @@ use crate::machine::state::State;
 use crate::machine::watch::{rest, wake_up, watching};
 use crate::memory::heap::Reuse;
 use crate::monitor::births;
+use crate::monitor::race_report::report;
 use crate::record::captures::Spot;
-use crate::report::race_report::report;
 use lockred_protocol::hooks::How;
 use lockred_protocol::sites::SiteId;
 

@@ -2,9 +2,5 @@
 
 pub mod debugger;
 pub mod home;
-pub mod judge;
-pub mod left_out;
 pub mod objects;
-pub mod race_report;
 pub mod record;
-pub mod stuck;

@@ -5,9 +5,9 @@
 
 use crate::discipline::atomicity::Atomicity;
 use crate::discipline::observed::Observed;
+use crate::drive::native::Native;
 use crate::locks::order::LockOrder;
 use crate::machine::hook::{self, Entered};
-use crate::machine::native::Native;
 use crate::machine::object_ids::Use;
 use crate::machine::schedule_log::{beginning, from_wire, log_choice, to_wire};
 use crate::record::failure::Failure;
@@ -169,7 +169,7 @@ impl Observer<Failure> for Watch {
         let schedule = Schedule(beginning(state).chain(schedule).collect());
         // What shows under the schedule of another finding follows from that: usually the same
         // mistake.
-        if crate::machine::timely::is_known(state, &failure.key) {
+        if crate::scheduler::timely::is_known(state, &failure.key) {
             return true;
         }
         let follows = |known: &Finding| known.key == failure.key || known.schedule == schedule;
@@ -254,7 +254,7 @@ fn search_by(
         let cycles = state.monitors.lock_order.warnings(stop == Reason::Complete);
         state.verdicts.warnings.extend(cycles);
     }
-    crate::report::left_out::judge(state);
+    crate::judge::left_out::judge(state);
     crate::discipline::atomicity::report(&state.monitors.atomicity, &mut state.verdicts.warnings);
     if !watch.findings.is_empty() {
         // A mistake is reported first; what it leaves behind says little.
@@ -342,7 +342,7 @@ fn judge_only(watch: &mut Watch) -> Outcome {
         return interrupted();
     }
     if entered.verdicts.unsupported.is_none() {
-        crate::report::judge::finish(&mut entered, &mut failures);
+        crate::judge::execution::finish(&mut entered, &mut failures);
     }
     let unsupported = entered.verdicts.unsupported.is_some();
     drop(entered);
@@ -391,7 +391,7 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
             }))
         }
         Stop::Nondeterminism { step } => {
-            Reason::Unsupported(crate::machine::limits::nondeterminism(entered, step, None))
+            Reason::Unsupported(crate::drive::nondeterminism::nondeterminism(entered, step, None))
         }
     }
 }

@@ -20,15 +20,16 @@ mod times;
 mod undone;
 mod waits;
 
+use crate::drive::native::Native;
+use crate::drive::restore;
 use crate::hooks::blocks as heap;
 use crate::hooks::process;
 use crate::hooks::pthread;
 use crate::machine::config::Mode;
 use crate::machine::hook;
-use crate::machine::native::Native;
-use crate::machine::root;
 use crate::machine::start;
-use crate::machine::state::{self, State};
+use crate::machine::state::State;
+use crate::scheduler::stops;
 use crate::tasks::minimal;
 use crate::tasks::response;
 use hooks::Words;
@@ -94,10 +95,10 @@ fn prepare(
     hook::install(fresh);
     let entered = &mut hook::enter();
     start::main_thread(entered, bottom);
-    state::run(entered, 0);
+    stops::run(entered, 0);
     let rooted = !entered.execution.threads[0].has_ended() && entered.step.flow == Flow::On;
     if rooted {
-        root::reached(entered);
+        restore::reached(entered);
     }
     (guard, rooted)
 }

@@ -7,7 +7,9 @@
 //! free or a data race with it depends on who comes first, and both are explored.
 
 use crate::detect::{AccessKind, By, StackId};
-use crate::machine::event::{self, Event, Freed, Plain};
+use crate::machine::event::Event;
+use crate::machine::event::Freed;
+use crate::machine::event::Plain;
 use crate::machine::hook::Entered;
 use crate::machine::state::{State, end_execution};
 use crate::machine::watch::watching;
@@ -15,9 +17,10 @@ use crate::memory::arena::{self, REGION_BYTES, Region};
 use crate::memory::heap::{self, BadFree, Block};
 use crate::memory::validity;
 use crate::monitor::allocations;
+use crate::monitor::race_report::bytes;
 use crate::record::failure::Failure;
 use crate::record::failure::place;
-use crate::report::race_report::bytes;
+use crate::scheduler::event;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Place, Role};
 use lockred_protocol::sites::SiteId;
@@ -221,22 +224,6 @@ fn access_place(
         place.object = crate::report::record::object(state, address, "memory", Some(size as u64));
     }
     place
-}
-
-/// What a report says besides of a block that the running thread is freeing: the locks that it
-/// holds, and where the block comes from.
-pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
-    if state.monitors.recorder.is_none() {
-        return Vec::new();
-    }
-    let number = state.thread_number();
-    let held = allocations::held_by(state, number);
-    let mut places: Vec<Place> = allocations::held_places(state, Role::Held, held).collect();
-    let life = state.monitors.allocations.as_ref().and_then(|lives| lives.of(block));
-    if let Some(event) = life.and_then(|life| life.allocated.clone()) {
-        places.extend(allocations::places(state, Role::Allocated, &event));
-    }
-    places
 }
 
 /// Ends the execution: the failure is reported with the locks that the running thread holds, and

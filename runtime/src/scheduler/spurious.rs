@@ -16,8 +16,8 @@
 
 use crate::loops::spurious::MOST;
 use crate::machine::hook::Entered;
-use crate::machine::native::choose;
 use crate::machine::state::State;
+use crate::scheduler::choice::choose;
 use lockred_protocol::codes::AssumptionKind;
 
 /// Whether the running thread's wait at, or exchange of, a word is to end for no reason. `hook`:

@@ -2,10 +2,10 @@
 
 use crate::machine::execution::{Exit, Panic};
 use crate::machine::hook::Entered;
-use crate::machine::native as machine;
 use crate::machine::state::State;
 use crate::record::failure::Failure;
 use crate::record::failure::place;
+use crate::scheduler::status;
 use lockred_protocol::codes::{BugKind, WarningKind};
 use lockred_protocol::message::{Place, Role, Warning};
 use lockred_protocol::sites::SiteId;
@@ -30,7 +30,7 @@ pub fn finish(entered: &mut Entered, failures: &mut Vec<Failure>) {
     if entered.step.flow == Flow::Over {
         return;
     }
-    if crate::report::left_out::leaves_out(entered) {
+    if crate::judge::left_out::leaves_out(entered) {
         return;
     }
     crate::monitor::observed::ends(entered);
@@ -43,7 +43,7 @@ pub fn finish(entered: &mut Entered, failures: &mut Vec<Failure>) {
             crate::monitor::leaks::judge(entered);
             crate::monitor::lock_order::judge(entered);
         }
-        None => failures.extend(crate::report::stuck::judge(entered)),
+        None => failures.extend(crate::judge::stuck::judge(entered)),
     }
     warn_panicked(entered);
 }
@@ -119,7 +119,7 @@ fn panic(panics: &[Panic]) -> Failure {
 fn warn(entered: &mut Entered, kind: WarningKind, message: String, site: SiteId, thread: u32) {
     let reported = |known: &Warning| known.kind == kind && known.message == message;
     if !entered.verdicts.warnings.iter().any(reported) {
-        let stack = crate::machine::state::stack_of(entered, thread);
+        let stack = crate::scheduler::stops::stack_of(entered, thread);
         entered.verdicts.warnings.push(Warning {
             kind,
             message,
@@ -136,7 +136,7 @@ fn warn(entered: &mut Entered, kind: WarningKind, message: String, site: SiteId,
 fn warn_stuck(entered: &mut Entered) {
     for number in 0..entered.execution.threads.len() {
         let thread = &entered.execution.threads[number];
-        if !thread.has_ended() && !machine::goes_round(thread) && !entered.execution.cut {
+        if !thread.has_ended() && !status::goes_round(thread) && !entered.execution.cut {
             let message = format!("thread {number} is blocked for ever when the test has ended");
             let site = thread.site;
             warn(entered, WarningKind::ThreadStuck, message, site, number as u32);

@@ -18,9 +18,9 @@
 //! An execution that has done something beyond its own memory (files, the environment, native
 //! libraries) is like no other.
 
+use crate::drive::native::Native;
 use crate::machine::execution::{AtExit, Execution};
 use crate::machine::hook;
-use crate::machine::native::Native;
 use crate::machine::root::{Part, Root};
 use crate::machine::state::State;
 use crate::machine::thread::{Destructor, Handle, Loops, Thread};

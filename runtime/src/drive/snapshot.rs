@@ -1,7 +1,7 @@
 //! A copy of the program's state below the root: memory, and what the machine keeps for it.
 //!
 //! Where taking one and putting it back is cheaper than running the steps again is decided in
-//! [`crate::machine::transactional`].
+//! [`crate::drive::transactional`].
 
 use crate::machine::execution::Execution;
 use crate::machine::root::Part;
@@ -81,7 +81,7 @@ impl Snapshot {
             // SAFETY: heaps, stacks and globals are never unmapped, and the program is stopped.
             unsafe { chunk.restore() };
         }
-        crate::machine::root::put_back(state, &self.execution);
+        crate::drive::restore::put_back(state, &self.execution);
         if self.watched {
             crate::machine::watch::wake_up(state);
         } else {

@@ -1,7 +1,6 @@
 //! Deadlocks and livelocks: nobody can run, and the process has not ended. Who waits for whom, in
 //! words, once that is being recorded.
 
-use crate::machine::native as machine;
 use crate::machine::operation::{ChannelOperation, Pending};
 use crate::machine::state::State;
 use crate::machine::thread::Thread;
@@ -11,6 +10,7 @@ use crate::record::failure::Failure;
 use crate::record::failure::place;
 use crate::report::objects;
 use crate::report::record;
+use crate::scheduler::status;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::hooks::Act;
 use lockred_protocol::message::{Place, Role, Step};
@@ -111,7 +111,7 @@ fn kind(thread: &Thread) -> &'static str {
 /// is a count, is known while recording only.
 fn waits_for(state: &State, number: u32) -> On {
     let thread = &state.execution.threads[number as usize];
-    if machine::goes_round(thread) {
+    if status::goes_round(thread) {
         return On::Loop;
     }
     let recorded =

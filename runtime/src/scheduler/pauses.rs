@@ -3,18 +3,21 @@
 
 use crate::loops::read_only_spin::Advice;
 use crate::loops::writing_spin::End;
-use crate::machine::event::{self, Event};
+use crate::machine::event::Event;
 use crate::machine::hook::Entered;
 use crate::machine::loops;
 use crate::machine::loops::others;
 use crate::machine::operation::Pending;
-use crate::machine::state::{NOTHING, Passed, stop};
+use crate::machine::state::NOTHING;
+use crate::machine::state::Passed;
+use crate::scheduler::event;
+use crate::scheduler::stops::stop;
 use lockred_protocol::sites::SiteId;
 
 /// The running thread pauses: a hint that it goes round a loop that waits. No scheduling point by
 /// itself.
 pub fn pause(entered: &mut Entered, site: SiteId) {
-    if crate::machine::channels::pauses(entered) || crate::machine::region::goes_on(entered) {
+    if crate::scheduler::acts::pauses(entered) || crate::machine::region::goes_on(entered) {
         return;
     }
     if entered.thread().loops.read_only_spin.pause() == Advice::Wait {

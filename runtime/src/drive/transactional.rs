@@ -8,11 +8,12 @@
 //! step from depth n, as a depth-first search does, costs O(n log n) steps and not O(n^2), at O(log
 //! n) copies.
 
-use crate::machine::fingerprint::Whole;
+use crate::drive::fingerprint::Whole;
+use crate::drive::native::Native;
+use crate::drive::native::execute;
+use crate::drive::snapshot::Snapshot;
 use crate::machine::hook::{self, Entered};
-use crate::machine::native::{Native, execute, status};
 use crate::machine::operation::Pending;
-use crate::machine::snapshot::Snapshot;
 use crate::machine::state::State;
 use crate::machine::step::Lent;
 use crate::memory::chunks::Chunks;
@@ -20,6 +21,7 @@ use crate::monitor::transactions;
 use crate::record::failure::Failure;
 use crate::record::native_calls;
 use crate::record::native_calls::Call;
+use crate::scheduler::status::status;
 use lockred_protocol::codes::AssumptionKind;
 use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{Go, TransactionMonitor};
@@ -160,7 +162,7 @@ impl Log {
                 *steps
             }
             _ => {
-                crate::machine::root::restore(entered);
+                crate::drive::restore::restore(entered);
                 0
             }
         };
@@ -185,7 +187,7 @@ impl Log {
                     native_calls::difference(&made.native, entered.monitors.native.of_step());
             }
             if !runs || step.signature != made.signature || step.flow != Flow::On {
-                let why = crate::machine::limits::nondeterminism(entered, number, differing);
+                let why = crate::drive::nondeterminism::nondeterminism(entered, number, differing);
                 entered.verdicts.unsupported = Some(why);
                 self.differs = true;
                 break;
@@ -290,6 +292,6 @@ impl Transactional for Native {
     }
 
     fn race(&self, _object: ObjectId, earlier: Racer, later: Racer) -> Failure {
-        crate::report::race_report::race(earlier, later)
+        crate::monitor::race_report::race(earlier, later)
     }
 }

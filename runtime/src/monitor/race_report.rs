@@ -34,7 +34,7 @@ pub fn report(state: &mut State, race: &Race) {
         failure.at(access_place(state, &race.earlier)).at(access_place(state, &race.later));
     failure.places.extend(causes(state, race));
     if race.later.kind == AccessKind::Free {
-        let mut places = crate::monitor::memory_safety::places_of_free(state, race.later.addr);
+        let mut places = crate::monitor::allocations::places_of_free(state, race.later.addr);
         // The allocation may be the other side.
         let born = race.earlier.kind == AccessKind::Allocation;
         places.retain(|place| !(born && place.role == Role::Allocated));

@@ -9,12 +9,14 @@
 //! Moments that are less than [`NOISE`] apart are the same: looks at clocks take time themselves,
 //! in an order that no search explores.
 
-use crate::machine::event::{self, Event};
+use crate::machine::event::Event;
 use crate::machine::hook::Entered;
-use crate::machine::native as machine;
 use crate::machine::operation::{ChannelOperation, Pending};
-use crate::machine::state::{State, stop};
+use crate::machine::state::State;
 use crate::machine::thread::Thread;
+use crate::scheduler::event;
+use crate::scheduler::status;
+use crate::scheduler::stops::stop;
 use lockred_protocol::codes::AssumptionKind;
 use lockred_protocol::message::{Overtaken, Timed};
 use lockred_protocol::session::Request;
@@ -37,13 +39,13 @@ const fn until(thread: &Thread) -> Option<u64> {
 fn goes_before(state: &State, number: usize, moment: Option<u64>) -> Option<usize> {
     let earlier = |other: usize| {
         let thread = &state.execution.threads[other];
-        machine::may_time_out(state, other)
+        status::may_time_out(state, other)
             && until(thread)
                 .zip(moment)
                 .is_some_and(|(its, mine)| its.saturating_add(NOISE) <= mine)
     };
     let mut others = (0..state.execution.threads.len()).filter(|&other| other != number);
-    others.find(|&other| machine::ready(state, other) || earlier(other))
+    others.find(|&other| status::ready(state, other) || earlier(other))
 }
 
 /// Whether a thread that sleeps, or waits with a timeout, may go on by itself.
@@ -55,7 +57,7 @@ pub fn comes_next(state: &State, number: usize) -> bool {
 /// Whether some thread waits for that.
 pub fn is_waited_for(state: &State) -> bool {
     let threads = 0..state.execution.threads.len();
-    state.config.orders_time && { threads }.any(|number| machine::may_time_out(state, number))
+    state.config.orders_time && { threads }.any(|number| status::may_time_out(state, number))
 }
 
 /// Time goes on to a moment, if that is not past: the running thread has slept, or timed out.
@@ -68,14 +70,14 @@ pub fn advance_to(state: &mut State, nanoseconds: u64) {
 pub fn sleep(entered: &mut Entered, nanoseconds: u64, until: u64) {
     let state = &mut **entered;
     if !state.below_root || state.execution.live == 1 {
-        return crate::machine::timely::advance_to(state, until);
+        return crate::scheduler::timely::advance_to(state, until);
     }
     bounds(state);
     state.thread().atomic.open = false;
     stop(entered, Pending::Sleeping { until }, [until, nanoseconds, 0, 0], SiteId(0));
     ended(entered, Timed::Sleep, nanoseconds, Some(until));
     event::notify(entered, &Event::Slept(nanoseconds));
-    crate::machine::timely::advance_to(entered, until);
+    crate::scheduler::timely::advance_to(entered, until);
 }
 
 /// The running thread's sleep or wait of so many nanoseconds, until then, has ended by itself.
@@ -140,27 +142,4 @@ pub const fn may_give_up(pending: &Pending) -> bool {
         Pending::FutexQueued { deadline: Some(_), .. }
             | Pending::Channel(ChannelOperation { timed: true, .. })
     )
-}
-
-/// `250 ms`.
-pub fn in_words(nanoseconds: u64) -> String {
-    let units = [(3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let exact =
-        units.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds.is_multiple_of(*unit));
-    match exact {
-        Some((unit, name)) => format!("{} {name}", nanoseconds / unit),
-        None => format!("{nanoseconds} ns"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_reported_in_the_largest_unit_that_fits() {
-        let reported = [0, 1_500, 2_000, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
-        let words = ["0 ns", "1500 ns", "2 us", "250 ms", "30 s", "24 h"];
-        assert_eq!(reported.map(in_words), words);
-    }
 }
