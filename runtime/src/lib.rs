@@ -3,7 +3,7 @@
 //!
 //! The program reaches the runtime through the hooks of [`lockred_protocol::hooks`] ([`hooks`],
 //! [`kernel`], [`models`], [`system_calls`]); the search reaches the program through
-//! [`machine::native::Native`]. Both enter by [`machine::hook`], which hands out the state. What
+//! [`drive::native::Native`]. Both enter by [`machine::hook`], which hands out the state. What
 //! the program has done is reported as [`machine::event`]s. Everything that belongs to the
 //! execution under way is in [`machine::execution::Execution`], which is put back as a whole at
 //! every restore; what outlives executions is in the rest of [`machine::state::State`].

@@ -1,4 +1,4 @@
-//! The machine as searches drive it: its steps, and how it goes back.
+//! The machine as searches drive it: how a step is made, and how it goes back.
 
 pub mod fingerprint;
 pub mod native;

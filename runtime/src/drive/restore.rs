@@ -1,4 +1,4 @@
-//! Going back to the root, and what there is beside memory to put back.
+//! Reaching the root ([`crate::machine::root`]), and going back to it.
 
 use crate::machine::config::Mode;
 use crate::machine::execution::Execution;

@@ -1,5 +1,5 @@
 //! Channels that are known as a whole: an act on one is one operation of the search, and its parts
-//! are executed without a report.
+//! are executed without a report ([`crate::scheduler::acts`]).
 //!
 //! A channel is known from where it was made. The program's own code runs all the same; a
 //! [`Channel`] beside it says beforehand whether it would wait, and the thread waits before the
@@ -13,9 +13,11 @@
 //!
 //! Where something else turns out (a part of a channel outside of the functions that are known, as
 //! `select!` does; a wait where there should be none; an end that leaves messages behind for the
-//! other one), all channels are explored step by step from then on, as without this module, and the
+//! other one), all channels are explored step by step from then on, as if none were known, and the
 //! search starts again. Its schedules say so ([`Schedule::STEP_BY_STEP`]).
 //!
+//! [`Channel`]: crate::machine::channel::Channel
+//! [`Class::Channel`]: lockred_protocol::hooks::Class::Channel
 //! [`Schedule::STEP_BY_STEP`]: lockred_protocol::schedule::Schedule::STEP_BY_STEP
 
 use crate::machine::object_ids;

@@ -99,7 +99,7 @@ pub fn sign(signature: &mut u64, what: u64, address: usize, site: SiteId) {
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     match event {

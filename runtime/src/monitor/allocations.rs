@@ -21,7 +21,7 @@ fn event(state: &State) -> Event {
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &crate::machine::event::Event<'_>) {
     match *event {

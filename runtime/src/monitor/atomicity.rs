@@ -42,7 +42,7 @@ pub extern "C" fn __lr_block_end() {
     state.execution.blocks.end(thread);
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if state.execution.blocks.are_open() || matches!(event, Event::Created { .. }) {

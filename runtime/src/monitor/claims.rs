@@ -60,7 +60,7 @@ pub fn operation(state: &mut State, address: usize, size: usize, site: SiteId, w
     touched(state, address, size, site, Reason::Operation, writes);
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if let Event::Allocated { block, size } = *event {

@@ -23,7 +23,7 @@ struct Predicate {
     call: unsafe extern "C" fn(usize, usize) -> bool,
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if let Event::Freed(Freed { address, size, block: true, .. }) = *event {

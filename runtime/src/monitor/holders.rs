@@ -8,7 +8,7 @@ use crate::monitor::lock_order;
 use crate::record::held::Held;
 use lockred_protocol::hooks::Class;
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     match event {

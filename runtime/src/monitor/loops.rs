@@ -10,7 +10,7 @@ use crate::memory::words::load;
 use lockred_protocol::sites::SiteId;
 use lockred_search::footprint::Access;
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     match event {

@@ -1,4 +1,4 @@
-//! Who looks on while executions are made ([`crate::machine::event`]).
+//! Who looks on while executions are made ([`crate::scheduler::event`]).
 
 pub mod allocations;
 pub mod atomicity;

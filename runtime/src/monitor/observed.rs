@@ -21,7 +21,7 @@ pub fn begin(state: &mut State) {
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(entered: &mut Entered, event: &Event<'_>) {
     if entered.monitors.observed.is_some() {

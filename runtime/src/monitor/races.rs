@@ -80,7 +80,7 @@ fn judged(state: &mut State, access: AccessInfo, race: Option<Race>) {
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     let thread = state.thread_number();

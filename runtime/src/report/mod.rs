@@ -1,4 +1,4 @@
-//! What is reported of executions: the record, and what is wrong with them.
+//! What a replay records of an execution, and how reports call it.
 
 pub mod debugger;
 pub mod home;

@@ -40,7 +40,7 @@ pub const fn kind(class: Class) -> &'static str {
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if state.monitors.recorder.is_some() {

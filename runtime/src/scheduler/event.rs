@@ -13,7 +13,7 @@
 //! | 3 | blocks that are to be atomic ([`crate::monitor::atomicity`]) | |
 //! | 4 | the discipline ([`crate::monitor::observed`]) | it may ask predicates of the program; before races, which end steps |
 //! | 5 | data races, and memory that nobody owned yet ([`crate::monitor::races`]) | from then on it may be known that a thread is alone |
-//! | 6 | what the plan claims of memory ([`crate::claims::bytes`]), as memory begins to live | |
+//! | 6 | what the plan claims of memory ([`crate::monitor::claims`]), as memory begins to live | |
 //! | 7 | where blocks come from ([`crate::monitor::allocations`]), and values with predicates ([`crate::monitor::exclusive`]) | races name the life that ends |
 //! | 8 | footprint and signature of the step ([`crate::machine::step`]) | |
 //! | 9 | loops that wait ([`crate::monitor::loops`]) | a loop that gives up is an assumption only where races are looked for |
@@ -24,7 +24,7 @@
 //!
 //! A new monitor is a module with `on`, and a line in [`notify_inlined`]. What has to be known
 //! *before* something is done (that memory is there, what is claimed of it) is no event: see
-//! [`crate::hooks::memory_safety`] and [`crate::claims::bytes`].
+//! [`crate::hooks::memory_safety`] and [`crate::monitor::claims`].
 
 use crate::machine::event::Event;
 use crate::machine::hook::Entered;

@@ -307,7 +307,7 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     match event {
