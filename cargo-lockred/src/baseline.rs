@@ -4,7 +4,6 @@
 //! It is TOML with an entry a line, sorted, so that differences can be read; who reviews them may
 //! put comments between, which stay until the file is written anew.
 
-use crate::check::outcome::{Ended, Outcome};
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,11 +53,6 @@ struct File {
 }
 
 impl Place {
-    /// The test of an outcome.
-    pub fn of(outcome: &Outcome) -> Self {
-        Self::new(&outcome.package, outcome.kind, &outcome.target, &outcome.name)
-    }
-
     /// A test of a target.
     pub fn new(package: &str, kind: &str, target: &str, test: &str) -> Self {
         let target = format!("{kind} {target}");
@@ -120,29 +114,9 @@ pub struct Found {
 }
 
 impl Found {
-    /// Notes the outcome of a test.
-    pub fn add(&mut self, outcome: &Outcome) {
-        let place = Place::of(outcome);
-        let entry = |fingerprint: &String, code: &str, message: &String| Entry {
-            place: place.clone(),
-            code: code.to_owned(),
-            fingerprint: fingerprint.clone(),
-            message: message.lines().next().unwrap_or_default().to_owned(),
-        };
-        let bugs = outcome
-            .bugs
-            .iter()
-            .map(|bug| entry(&bug.fingerprint, bug.kind.code(), &bug.rendered.report.title));
-        let warnings = outcome.warnings.iter().map(|reported| {
-            entry(&reported.fingerprint, reported.kind.code(), &reported.rendered.report.title)
-        });
-        let complete = outcome.ended == Ended::Complete && outcome.error.is_none();
-        self.tests.insert(place.clone(), (bugs.chain(warnings).collect(), complete));
-    }
-
-    /// Notes what an audit found in a package, all of it.
-    pub fn audited(&mut self, place: Place, found: Vec<Entry>) {
-        self.tests.insert(place, (found, true));
+    /// Notes what was found in a test, and whether everything was searched.
+    pub fn add(&mut self, place: Place, found: Vec<Entry>, complete: bool) {
+        self.tests.insert(place, (found, complete));
     }
 
     /// Entries whose test was searched completely without finding them.

@@ -2,7 +2,7 @@
 //! --accesses` that reports it, and cycles for `check`.
 
 use crate::executable::place::{Place, relative};
-use crate::output::line::json;
+use crate::printing::line::json;
 use lockred_protocol::lock_order::{Cycle, Kind, LockOrder, Nesting, Taken};
 use lockred_protocol::sites::{Sidecar, SiteId};
 use serde::Serialize;

@@ -28,22 +28,23 @@ mod build;
 mod cargo_config;
 mod check;
 mod cli;
+mod commands;
 mod discipline;
 mod error;
 mod executable;
 mod exit;
-mod explain;
 mod fingerprint;
 mod interrupt;
 mod lock_order;
 mod manual;
+mod outcome;
 mod output;
+mod printing;
 mod protection;
 mod replay;
 mod report;
 mod schedule_file;
 mod session;
-mod setup;
 mod toolchain;
 mod under_check;
 mod wrapper;
@@ -86,7 +87,7 @@ fn refuse(refused: &clap::Error, arguments: &[OsString]) -> Exit {
         arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match cli::replaced::error(refused, &words) {
         Some(error) => {
-            output::console::Console::new(None, true).error(&error);
+            printing::console::Console::new(None, true).error(&error);
             error.exit
         }
         None => refused.exit(),
@@ -100,17 +101,17 @@ fn run(lockred: Lockred) -> Exit {
         Command::Replay(options) => (replay::run(&options), options.color),
         Command::Discipline(options) => {
             let color = options.selection.display.color;
-            (discipline::command::run(*options), color)
+            (commands::discipline::run(*options), color)
         }
-        Command::Explain(options) => (explain::run(&options), options.color),
+        Command::Explain(options) => (commands::explain::run(&options), options.color),
         Command::Audit(options) => {
             let color = options.selection.display.color;
-            (audit::run(*options), color)
+            (commands::audit::run(*options), color)
         }
-        Command::Setup(options) => (setup::run(&options), options.color),
+        Command::Setup(options) => (commands::setup::run(&options), options.color),
     };
     outcome.unwrap_or_else(|error| {
-        output::console::Console::new(color, true).error(&error);
+        printing::console::Console::new(color, true).error(&error);
         error.exit
     })
 }

@@ -2,7 +2,7 @@
 //! prints it.
 
 use crate::executable::place::{Place, relative};
-use crate::output::line::json;
+use crate::printing::line::json;
 use lockred_protocol::protection::{Class, Field, Lock, Protection};
 use lockred_protocol::sites::{Sidecar, SiteId};
 use serde::Serialize;

@@ -11,7 +11,7 @@ use crate::cargo_config::Configuration;
 use crate::cli::selection::Selection;
 use crate::error::Result;
 use crate::executable::symbols::Places;
-use crate::output::console::Console;
+use crate::printing::console::Console;
 use crate::toolchain::Toolchain;
 use std::path::{Path, PathBuf};
 

@@ -2,8 +2,8 @@
 //! it, then locks.
 
 use super::report::{Across, Atomic, Audit, Class, Finding, Object, Operation};
-use crate::output::style::{Paint, Style};
-use crate::output::words;
+use crate::printing::style::{Paint, Style};
+use crate::printing::words;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

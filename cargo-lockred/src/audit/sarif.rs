@@ -2,7 +2,9 @@
 
 use super::report::{Audit, Finding, Place};
 use crate::exit::Exit;
-use crate::output::sarif::{FINGERPRINT, ROOT, rule, rules, uri, without_repetition};
+use crate::printing::sarif::{
+    FINGERPRINT, ROOT, message, note_baseline, of_run, rule_index, tool, uri, without_repetition,
+};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -15,25 +17,14 @@ pub fn document(audits: &[Audit], root: &Path, compared: bool, exit: Exit) -> St
             audit.findings.iter().map(of)
         })
         .collect();
-    let rules: Vec<Value> = rules().iter().map(|(code, level)| rule(code, level)).collect();
     let base = format!("file://{}/", uri(root));
-    let document = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "lockred",
-                "version": env!("CARGO_PKG_VERSION"),
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules,
-            }},
-            "invocations": [{ "executionSuccessful": true, "exitCode": exit as u8 }],
-            "originalUriBaseIds": { ROOT: { "uri": base } },
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }],
-    });
-    format!("{document:#}\n")
+    of_run(&json!({
+        "tool": tool(),
+        "invocations": [{ "executionSuccessful": true, "exitCode": exit as u8 }],
+        "originalUriBaseIds": { ROOT: { "uri": base } },
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }))
 }
 
 /// A warning as a result. `relative`: a file as the log names it.
@@ -43,16 +34,15 @@ pub fn result(
     compared: bool,
     relative: &dyn Fn(&str) -> PathBuf,
 ) -> Value {
-    let text = |text: &str| json!({ "text": text });
     let notes = finding.notes.iter().map(|note| format!("\n{note}")).collect::<String>();
     let mut result = json!({
         "ruleId": finding.code,
         "level": if finding.denied { "error" } else { "warning" },
-        "message": text(&format!("{}{notes}", finding.message)),
+        "message": message(&format!("{}{notes}", finding.message)),
         "partialFingerprints": { FINGERPRINT: finding.fingerprint },
         "properties": { "package": package, "subject": finding.subject },
     });
-    if let Some(index) = rules().iter().position(|(code, _)| *code == finding.code) {
+    if let Some(index) = rule_index(finding.code) {
         result["ruleIndex"] = index.into();
     }
     let mut locations =
@@ -64,14 +54,7 @@ pub fn result(
     if !others.is_empty() {
         result["relatedLocations"] = others.into();
     }
-    if compared {
-        result["baselineState"] = if finding.known { "unchanged" } else { "new" }.into();
-    }
-    if finding.known {
-        let why = "the baseline has it";
-        result["suppressions"] =
-            json!([{ "kind": "external", "status": "accepted", "justification": why }]);
-    }
+    note_baseline(&mut result, compared, finding.known);
     result
 }
 
@@ -85,7 +68,7 @@ fn location(label: &str, place: &Place, file: &Path) -> Value {
             "artifactLocation": artifact,
             "region": { "startLine": place.line.max(1), "startColumn": place.column.max(1) },
         },
-        "message": { "text": label },
+        "message": message(label),
     });
     if !place.function.is_empty() {
         location["logicalLocations"] =

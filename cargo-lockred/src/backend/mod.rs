@@ -14,7 +14,7 @@ mod sources;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::fingerprint::Fingerprint;
-use crate::output::console::Console;
+use crate::printing::console::Console;
 use crate::toolchain::Toolchain;
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::interrupt::{self, PassedOn};
-use crate::output::console::Console;
+use crate::printing::console::Console;
 use crate::toolchain::{TRIPLE, Toolchain};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

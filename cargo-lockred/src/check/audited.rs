@@ -8,14 +8,15 @@
 //! memory that threads share.
 
 use super::Target;
-use super::confirmation::{Reported, Status, lines};
-use super::outcome::{Ended, Outcome};
+use super::confirmation::{Reported, lines};
 use crate::audit::human;
 use crate::audit::report::{Audit, Finding};
 use crate::baseline::Found;
 use crate::lock_order::Line;
-use crate::output::line::json;
-use crate::output::style::Style;
+use crate::outcome::confirmation::{Status, Warned};
+use crate::outcome::{Ended, Outcome};
+use crate::printing::line::json;
+use crate::printing::style::Style;
 use crate::report::Report;
 use lockred_protocol::codes::{BugKind, WarningKind};
 use lockred_protocol::message::Role;
@@ -49,18 +50,6 @@ pub struct Audited {
     warned: Vec<Warned>,
     /// By package: its tests that are not covered (yet).
     open: BTreeMap<String, usize>,
-}
-
-/// A warning, and what came of it.
-pub struct Warned {
-    /// The package.
-    pub package: String,
-    /// The warning.
-    pub finding: Finding,
-    /// What came of it.
-    pub status: Status,
-    /// The tests that show it.
-    pub tests: BTreeSet<String>,
 }
 
 /// A line of JSON.

@@ -3,14 +3,17 @@
 
 use super::examine::Examiner;
 use super::minimal;
-use super::outcome::{DENIED, FoundBug, Size, Timing};
 use crate::build::Purpose;
 use crate::error::{Error, Result};
 use crate::executable::list::Test;
-use crate::output::style::Style;
+use crate::outcome::{DENIED, FoundBug, Size};
+use crate::printing::style::Style;
 use crate::report::render::Stacks;
 use crate::report::table::{self, View};
-use crate::report::{Severity, bug, thread_flows, timing};
+use crate::report::{
+    Severity, bug, thread_flows,
+    timing::{self, Timing},
+};
 use crate::schedule_file::{self, KeptBuild, KeptTest, ScheduleFile};
 use crate::session::{self, Ending, Patience};
 use lockred_protocol::FORMAT_VERSION;

@@ -3,9 +3,6 @@
 use super::bugs::{self, Lost};
 use super::explore::Explored;
 use super::observed;
-use super::outcome::{
-    DENIED, Ended, FoundWarning, Outcome, Rendered, Reported, verdict_without_bugs,
-};
 use super::timing::{self, Sifted};
 use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
@@ -15,7 +12,10 @@ use crate::error::Result;
 use crate::executable::list::Test;
 use crate::executable::symbols::Symbols;
 use crate::fingerprint::Fingerprint;
-use crate::output::style::Style;
+use crate::outcome::{
+    DENIED, Ended, FoundWarning, Outcome, Rendered, Reported, verdict_without_bugs,
+};
+use crate::printing::style::Style;
 use crate::report::render::{self, Stacks};
 use crate::report::{Report, Severity, identity, warning};
 use crate::session::{Failure, Launch};

@@ -8,12 +8,13 @@
 //! threads from waiting in.
 
 use super::Target;
-use super::confirmation::{Reported, Status, lines};
-use super::outcome::{Ended, Outcome};
+use super::confirmation::{Reported, lines};
 use crate::error::Result;
 use crate::executable::sidecar;
 use crate::lock_order::{self, Line};
-use crate::output::line::json;
+use crate::outcome::confirmation::Status;
+use crate::outcome::{Ended, Outcome};
+use crate::printing::line::json;
 use lockred_protocol::codes::{BugKind, WarningKind};
 use lockred_protocol::lock_order::{Cycle, Kind, LockOrder};
 use lockred_protocol::message::Role;

@@ -6,9 +6,9 @@
 //! schedule stays as it was found.
 
 use super::examine::Examiner;
-use super::outcome::Size;
 use crate::executable::list::Test;
-use crate::output::words::count;
+use crate::outcome::Size;
+use crate::printing::words::count;
 use crate::session::{self, Ending, Patience};
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Finding, Minimised};

@@ -1,17 +1,15 @@
 //! `cargo lockred check`: builds, lists, explores every test, prints verdicts.
 
-pub mod audited;
+mod audited;
 pub mod bugs;
-pub mod confirmation;
+mod confirmation;
 mod examine;
 mod explore;
 mod lock_order_cycles;
 mod minimal;
 mod observed;
-pub mod outcome;
 mod own_options;
 mod side_by_side;
-pub mod tally;
 mod timing;
 mod unfinished;
 mod walks;
@@ -28,9 +26,11 @@ use crate::executable::symbols::Symbols;
 use crate::exit::Exit;
 use crate::fingerprint;
 use crate::interrupt;
-use crate::output::console::Console;
+use crate::outcome::Outcome;
+use crate::outcome::tally::Tally;
 use crate::output::human::Human;
 use crate::output::outputs::Outputs;
+use crate::printing::console::Console;
 use crate::session::Launch;
 use crate::session::printable::in_line;
 use crate::under_check::UnderCheck;
@@ -43,11 +43,9 @@ use lockred_protocol::message::Counts;
 use lockred_protocol::notes::Note;
 use lockred_protocol::session::{self, Request};
 use lockred_protocol::sites::Sidecar;
-use outcome::Outcome;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tally::Tally;
 use unfinished::Unfinished;
 
 /// The wanted tests of one executable.
@@ -240,7 +238,7 @@ impl Check<'_> {
                 };
                 human.outcome(&outcome);
                 tally.add(&outcome);
-                found.add(&outcome);
+                outcome.note(&mut found);
                 cycles.add(job.examiner, &outcome);
                 audited.add(&outcome);
                 outputs.test(outcome)?;

@@ -2,12 +2,12 @@
 //! it.
 
 use super::examine::Examiner;
-use super::outcome::verdict_without_bugs;
 use crate::cli::check::CheckOptions;
 use crate::discipline;
 use crate::discipline::facts::Facts;
 use crate::error::Result;
 use crate::executable::list::Test;
+use crate::outcome::verdict_without_bugs;
 use crate::session::{self, Ending, Patience};
 use lockred_protocol::codes::{Verdict, WarningKind};
 use lockred_protocol::message::{Exploration, Observation};

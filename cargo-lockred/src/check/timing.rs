@@ -11,11 +11,11 @@
 use super::bugs;
 use super::examine::Examiner;
 use super::explore::{self, Explored, Response};
-use super::outcome::{FoundBug, FoundWarning, Timing};
 use crate::cli::check::{OwnOptions, SearchOptions, TimeName};
 use crate::error::Result;
 use crate::executable::list::Test;
-use crate::report::timing::note;
+use crate::outcome::{FoundBug, FoundWarning};
+use crate::report::timing::{Timing, note};
 use lockred_protocol::codes::WarningKind;
 use lockred_protocol::message::Stop;
 use lockred_protocol::session::Task;

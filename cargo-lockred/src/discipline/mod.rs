@@ -2,7 +2,6 @@
 //! it.
 
 pub mod annotated;
-pub mod command;
 pub mod exclusive;
 pub mod facts;
 pub mod pinned;

@@ -4,4 +4,5 @@ pub mod debug_info;
 pub mod list;
 pub mod place;
 pub mod sidecar;
+pub mod source;
 pub mod symbols;

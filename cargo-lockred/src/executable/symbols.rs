@@ -1,7 +1,7 @@
 //! From addresses and sites to frames: function, source file, line, column, and whose code it is.
 
 use super::debug_info::{DebugInfo, Name};
-use crate::report::source::Sources;
+use super::source::Sources;
 use addr2line::Loader;
 use lockred_protocol::message::{Home, Memory, Object};
 use lockred_protocol::sites::{Sidecar, SiteId};

@@ -1,9 +1,9 @@
 //! Workflow commands of GitHub Actions, which it shows as annotations beside the lines of a change.
 
 use super::run::Run;
-use crate::check::audited::Warned;
-use crate::check::confirmation::Status;
-use crate::check::outcome::{Outcome, Rendered};
+use crate::outcome::confirmation::Status;
+use crate::outcome::confirmation::Warned;
+use crate::outcome::{Outcome, Rendered};
 use crate::report::Severity;
 use std::fmt::Write as _;
 

@@ -1,14 +1,14 @@
 //! What people read of a check: a line a test, reports where they belong, and an honest summary.
 
-use super::console::Console;
 use super::progress::Progress;
-use super::style::Paint;
-use super::words::{self, at_most, count};
 use crate::build::artifact::Built;
-use crate::check::outcome::{Ended, Outcome};
-use crate::check::tally::Tally;
 use crate::cli::check::CheckOptions;
 use crate::executable::list::Test;
+use crate::outcome::tally::Tally;
+use crate::outcome::{Ended, Outcome};
+use crate::printing::console::Console;
+use crate::printing::style::Paint;
+use crate::printing::words::{self, at_most, count};
 use crate::session::Progress as Seen;
 use crate::session::printable::in_line;
 use lockred_protocol::codes::{AssumptionKind, Verdict};

@@ -1,8 +1,8 @@
 //! JSON lines on stdout: one object a test, and one at the end. The types here are the format.
 
-use super::line::json;
-use crate::check::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Reported, Size};
-use crate::check::tally::Tally;
+use crate::outcome::tally::Tally;
+use crate::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Reported, Size};
+use crate::printing::line::json;
 use crate::report::Place;
 use lockred_protocol::codes::{BugKind, Verdict, WarningKind};
 use lockred_protocol::message::{Proved, Role, Stronger};

@@ -1,11 +1,11 @@
 //! A JUnit report, with the names and shape that nextest gives it: a suite a target, a case a test.
 
 use super::run::{End, Run};
-use super::style::Style;
-use super::utc;
 use crate::audit::human;
-use crate::check::audited::Warned;
-use crate::check::outcome::{Ended, Outcome};
+use crate::outcome::confirmation::Warned;
+use crate::outcome::{Ended, Outcome};
+use crate::printing::style::Style;
+use crate::printing::utc;
 use lockred_protocol::codes::Verdict;
 use std::fmt::Write as _;
 

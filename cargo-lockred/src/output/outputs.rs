@@ -8,13 +8,13 @@
 
 use super::run::{End, Run};
 use super::{github, json, junit, sarif};
-use crate::check::audited::Warned;
-use crate::check::outcome::Outcome;
-use crate::check::tally::Tally;
 use crate::cli::check::CheckOptions;
 use crate::cli::format::{self, FormatName};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::outcome::Outcome;
+use crate::outcome::confirmation::Warned;
+use crate::outcome::tally::Tally;
 use std::collections::BTreeSet;
 use std::fs::{File, Permissions};
 use std::io::{self, Write};

@@ -2,7 +2,7 @@
 //! what is left.
 
 use super::estimate::Estimate;
-use super::words::at_most;
+use crate::printing::words::at_most;
 use crate::session::Progress as Seen;
 use std::fmt::Write as _;
 use std::time::Duration;

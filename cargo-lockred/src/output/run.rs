@@ -1,10 +1,10 @@
 //! A check as far as it has come: what documents are made of.
 
-use crate::check::audited::Warned;
-use crate::check::outcome::Outcome;
+use crate::executable::source::Sources;
 use crate::executable::symbols::Frame;
 use crate::exit::Exit;
-use crate::report::source::Sources;
+use crate::outcome::Outcome;
+use crate::outcome::confirmation::Warned;
 use crate::report::span;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

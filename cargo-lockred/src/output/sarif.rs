@@ -1,43 +1,31 @@
-//! A SARIF 2.1.0 log: a result a finding, its interleaving as a code flow with a thread flow a
-//! thread.
+//! A check as a SARIF 2.1.0 log: a result a finding, its interleaving as a code flow with a thread
+//! flow a thread.
 //!
-//! Rules are the codes, with their pages of the manual as help. Paths are relative to `SRCROOT`,
-//! the root of the repository. What could not be checked is no result but a notification of the
-//! run.
+//! Paths are relative to `SRCROOT`, the root of the repository. What could not be checked is no
+//! result but a notification of the run.
 
 use super::run::{End, Run};
-use super::utc;
 use crate::audit::sarif as audit;
-use crate::check::audited::Warned;
-use crate::check::confirmation::Status;
-use crate::check::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
 use crate::executable::symbols::{Frame, Origin};
 use crate::exit::Exit;
-use crate::manual;
+use crate::outcome::confirmation::Status;
+use crate::outcome::confirmation::Warned;
+use crate::outcome::{FoundBug, FoundWarning, Outcome, Rendered};
+use crate::printing::sarif::{
+    FINGERPRINT, ROOT, message, note_baseline, of_run, rule_index, tool, uri, without_repetition,
+};
+use crate::printing::utc;
 use crate::report::render::is_harness;
 use crate::report::thread_flows::{FlowStep, ThreadFlow};
 use crate::report::{Place, Report, Severity};
-use lockred_protocol::codes::{BugKind, WarningKind};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::SystemTime;
-
-/// What relative paths are relative to.
-pub const ROOT: &str = "SRCROOT";
-/// The name of our fingerprints; a new number when they are made otherwise.
-pub const FINGERPRINT: &str = "lockredFinding/v1";
 
 /// The whole document.
 pub fn document(run: &Run) -> String {
-    let rules: Vec<Value> = rules().iter().map(|(code, level)| rule(code, level)).collect();
     let mut log = json!({
-        "tool": { "driver": {
-            "name": "lockred",
-            "version": env!("CARGO_PKG_VERSION"),
-            "semanticVersion": env!("CARGO_PKG_VERSION"),
-            "rules": rules,
-        }},
+        "tool": tool(),
         "invocations": [invocation(run)],
         "columnKind": "unicodeCodePoints",
         "results": all_results(run),
@@ -47,34 +35,7 @@ pub fn document(run: &Run) -> String {
         root.push('/');
         log["originalUriBaseIds"] = json!({ ROOT: { "uri": format!("file://{root}") } });
     }
-    let document = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [log],
-    });
-    format!("{document:#}\n")
-}
-
-/// Every code with its level, in the order of rules.
-pub fn rules() -> Vec<(&'static str, &'static str)> {
-    let bugs = BugKind::ALL.iter().map(|kind| (kind.code(), "error"));
-    bugs.chain(WarningKind::ALL.iter().map(|kind| (kind.code(), "warning"))).collect()
-}
-
-/// A code as a rule.
-pub fn rule(code: &str, level: &str) -> Value {
-    let mut rule = json!({ "id": code, "defaultConfiguration": { "level": level } });
-    if let Some(page) = manual::page(code) {
-        rule["name"] = page.name().into();
-        rule["shortDescription"] = message(page.title());
-        rule["fullDescription"] = message(&page.meaning());
-        rule["help"] = json!({ "text": page.text(), "markdown": page.text() });
-    }
-    rule
-}
-
-fn message(text: &str) -> Value {
-    json!({ "text": text })
+    of_run(&log)
 }
 
 /// How we were run, and what went wrong.
@@ -192,7 +153,7 @@ fn result(
             "test": outcome.name,
         },
     });
-    if let Some(index) = rules().iter().position(|(rule, _)| *rule == code) {
+    if let Some(index) = rule_index(code) {
         result["ruleIndex"] = index.into();
     }
     let mut locations = report.places.iter().filter_map(|place| placed(place, run));
@@ -209,26 +170,8 @@ fn result(
     if !stacks.is_empty() {
         result["stacks"] = stacks.into();
     }
-    if run.compared {
-        result["baselineState"] = if known { "unchanged" } else { "new" }.into();
-    }
-    if known {
-        let why = "the baseline has it";
-        result["suppressions"] =
-            json!([{ "kind": "external", "status": "accepted", "justification": why }]);
-    }
+    note_baseline(&mut result, run.compared, known);
     result
-}
-
-/// The schema wants the items of some lists to differ.
-pub fn without_repetition(items: impl Iterator<Item = Value>) -> Vec<Value> {
-    let mut different = Vec::new();
-    for item in items {
-        if !different.contains(&item) {
-            different.push(item);
-        }
-    }
-    different
 }
 
 /// The text of a result: the title, the test, the notes.
@@ -317,30 +260,9 @@ fn step(flow_step: &FlowStep, run: &Run) -> Option<Value> {
     Some(step)
 }
 
-/// A path as the path of a URI.
-pub fn uri(path: &Path) -> String {
-    let mut uri = String::new();
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                uri.push(char::from(*byte));
-            }
-            byte => {
-                let _ = write!(uri, "%{byte:02X}");
-            }
-        }
-    }
-    uri
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_become_uris() {
-        assert_eq!(uri(Path::new("/a b/ä#?.rs")), "/a%20b/%C3%A4%23%3F.rs");
-    }
 
     #[test]
     fn a_check_under_way_is_reported_as_one_that_did_not_succeed() {

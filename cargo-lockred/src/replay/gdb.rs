@@ -4,7 +4,7 @@ use super::launch;
 use crate::build::artifact::Built;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::output::console::Console;
+use crate::printing::console::Console;
 use crate::schedule_file::ScheduleFile;
 use crate::session;
 use std::io::{ErrorKind, Write};

@@ -16,7 +16,7 @@ use crate::executable::symbols::Symbols;
 use crate::exit::Exit;
 use crate::fingerprint;
 use crate::interrupt;
-use crate::output::console::Console;
+use crate::printing::console::Console;
 use crate::report::render::{self, Stacks};
 use crate::report::table::{self, View};
 use crate::report::{bug, warning};

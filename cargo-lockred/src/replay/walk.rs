@@ -4,11 +4,11 @@
 //! It goes through the record of a replay, so that going slowly changes nothing. Lines come from
 //! standard input, which may be a pipe; its end, or `q`, ends it.
 
+use crate::executable::source::line_text;
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use crate::output::console::Console;
+use crate::printing::console::Console;
 use crate::report::bug::thread_name;
 use crate::report::render::location;
-use crate::report::source::line_text;
 use crate::report::table::{line, object_names};
 use lockred_protocol::message::{Replay, Step};
 use std::io::BufRead;

@@ -103,31 +103,6 @@ pub const fn kind_words(kind: BugKind) -> &'static str {
     }
 }
 
-/// The name of a signal.
-pub fn signal_name(signal: i32) -> String {
-    match signal {
-        libc::SIGSEGV => "SIGSEGV".into(),
-        libc::SIGBUS => "SIGBUS".into(),
-        libc::SIGABRT => "SIGABRT".into(),
-        libc::SIGKILL => "SIGKILL".into(),
-        libc::SIGILL => "SIGILL".into(),
-        libc::SIGFPE => "SIGFPE".into(),
-        libc::SIGTRAP => "SIGTRAP".into(),
-        libc::SIGSYS => "SIGSYS".into(),
-        libc::SIGTERM => "SIGTERM".into(),
-        libc::SIGHUP => "SIGHUP".into(),
-        libc::SIGINT => "SIGINT".into(),
-        libc::SIGQUIT => "SIGQUIT".into(),
-        libc::SIGPIPE => "SIGPIPE".into(),
-        libc::SIGALRM => "SIGALRM".into(),
-        libc::SIGUSR1 => "SIGUSR1".into(),
-        libc::SIGUSR2 => "SIGUSR2".into(),
-        libc::SIGXCPU => "SIGXCPU".into(),
-        libc::SIGXFSZ => "SIGXFSZ".into(),
-        other => format!("signal {other}"),
-    }
-}
-
 /// A loop that ended early may itself be what fails.
 fn scaled_note(cut: &message::Assumption, symbols: &Symbols) -> String {
     let frames = symbols.frames(cut.site, &[]);

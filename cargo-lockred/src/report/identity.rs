@@ -5,8 +5,8 @@
 //! Here, a place is the function and the text of the line, as a reader would recognise it, so that
 //! lines can move and other code can change. Baselines and SARIF make their fingerprints of it.
 
-use super::source::{Sources, line_text};
 use super::{Place, Report};
+use crate::executable::source::{Sources, line_text};
 use crate::fingerprint::Fingerprint;
 use std::path::Path;
 

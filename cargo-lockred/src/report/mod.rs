@@ -4,7 +4,6 @@ pub mod bug;
 pub mod identity;
 pub mod panic;
 pub mod render;
-pub mod source;
 pub mod span;
 pub mod table;
 pub mod thread_flows;

@@ -1,7 +1,8 @@
 //! Reports as text, in rustc's manner.
 
 use super::span;
-use super::{Place, Report, Severity, source::Sources};
+use super::{Place, Report, Severity};
+use crate::executable::source::Sources;
 use crate::executable::symbols::{Frame, Origin};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use lockred_protocol::message::Role;

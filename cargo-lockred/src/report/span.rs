@@ -1,9 +1,11 @@
 //! Which part of a source line to underline, given only where it begins.
 
+use crate::executable::source::line_text;
+
 /// The byte range, within the text, of what begins at a line and character column (both from 1): a
 /// name with its arguments, or the rest of the statement. Without a column it is the whole line.
 pub fn range(text: &str, line: u32, column: u32) -> Option<std::ops::Range<usize>> {
-    let wanted = super::source::line_text(text, line)?;
+    let wanted = line_text(text, line)?;
     let line_start = wanted.as_ptr() as usize - text.as_ptr() as usize;
     let trimmed = wanted.trim_end();
     let indent = trimmed.len() - trimmed.trim_start().len();

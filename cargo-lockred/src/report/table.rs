@@ -2,7 +2,7 @@
 //! printed.
 
 use crate::executable::symbols::{Frame, Origin, Symbols};
-use crate::output::style::{Paint, Style};
+use crate::printing::style::{Paint, Style};
 use crate::report::bug::{thread_name, with_main};
 use crate::report::render::location;
 use lockred_protocol::message::{self, Output, Replay, Role, Step};

@@ -3,11 +3,19 @@
 
 use super::bug::{thread_name, with_main};
 use super::{Place, Report, Severity};
-use crate::check::outcome::Timing;
 use crate::executable::symbols::Symbols;
 use lockred_protocol::codes::WarningKind;
 use lockred_protocol::message::{Overtaken, Replay, Role, Timed};
 use lockred_protocol::sites::SiteId;
+
+/// Whether a failure that shows where a sleep is overtaken is known to show nowhere else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timing {
+    /// No schedule in which all sleeps are long enough fails in this way.
+    Only,
+    /// The effort ended in which to look for one.
+    Perhaps,
+}
 
 /// Makes the report of a failure one of the overtaken sleeps that it takes; whether it takes them
 /// is known.

@@ -1,6 +1,6 @@
 //! What is left of a process that died by a signal which it could not survive.
 
-use crate::report::bug::signal_name;
+use super::signal;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Bug, Counts, Place, Replay, Role};
 use lockred_protocol::schedule::{Choice, Schedule};
@@ -48,7 +48,7 @@ impl Death {
 
     /// As a replay that ended with it: of one that died too, there is nothing else to show.
     pub fn into_replay(self) -> Replay {
-        let name = signal_name(self.cause());
+        let name = signal::name(self.cause());
         let thread = self.last.as_ref().and_then(|last| last.thread);
         // Where it could not say which thread ran, it was the one that was chosen last.
         let running = self.schedule_log.0.iter().rev().find_map(|choice| match choice {
@@ -111,7 +111,7 @@ impl fmt::Display for Death {
             libc::SIGKILL => "; the system may be out of memory",
             _ => "",
         };
-        write!(f, "the process died by {}{hint}", signal_name(self.cause()))?;
+        write!(f, "the process died by {}{hint}", signal::name(self.cause()))?;
         match &self.output {
             Some(output) => write!(f, "; it printed:\n{output}"),
             None => Ok(()),

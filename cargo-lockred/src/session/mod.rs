@@ -7,6 +7,7 @@ mod leftovers;
 pub mod printable;
 mod process;
 mod sight;
+mod signal;
 mod status;
 mod temporary;
 mod watchdog;

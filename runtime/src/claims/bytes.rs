@@ -18,13 +18,7 @@
 
 use crate::claims::proved::{Known, Sites, Uses};
 use crate::claims::shared::{Judge, SetId, Sets, Shared};
-use crate::machine::config::Mode;
-use crate::machine::event::Event;
-use crate::machine::execution::Held;
-use crate::machine::hook;
-use crate::machine::libtest::Harness;
-use crate::machine::state::State;
-use crate::session::files::fatal;
+use crate::record::held::Held;
 use lockred_protocol::plan::{Claim, Reason};
 use lockred_protocol::sites::SiteId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -32,9 +26,6 @@ use std::rc::Rc;
 
 /// Bytes that are kept together.
 const WORD: usize = 8;
-
-/// Set in the reason that a hook passes, if the access writes.
-const WRITES: u32 = 1 << 8;
 
 /// An access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,7 +72,7 @@ pub struct Claims {
     uses: Uses,
     /// Blocks to which the last reference was dropped: by their beginnings, their ends.
     ended: BTreeMap<usize, usize>,
-    /// Locks whose holders are not reported ([`crate::claims::locked`]).
+    /// Locks whose holders are not reported ([`crate::monitor::claimed_locks`]).
     pub unclear: HashSet<usize>,
     /// What each lock is, by its word ([`crate::claims::nested`]).
     pub locks: BTreeMap<usize, BTreeSet<u32>>,
@@ -93,7 +84,7 @@ pub struct Claims {
 
 impl Claims {
     /// Memory is accessed, while these are held. O(size).
-    fn touch(
+    pub fn touch(
         &mut self,
         address: usize,
         size: usize,
@@ -121,13 +112,18 @@ impl Claims {
         })
     }
 
+    /// The last reference to a block was dropped.
+    pub fn drop_last(&mut self, start: usize, end: usize) {
+        self.ended.insert(start, end);
+    }
+
     /// Whether the last reference to the block was dropped that an address is in.
     fn has_ended(&self, address: usize) -> bool {
         self.ended.range(..=address).next_back().is_some_and(|(_, &end)| address < end)
     }
 
     /// The access that was made last is one to memory that a lock is claimed to protect. O(size).
-    fn guard(&mut self, address: usize, size: usize, lock: usize) -> Result<(), Refuted> {
+    pub fn guard(&mut self, address: usize, size: usize, lock: usize) -> Result<(), Refuted> {
         let Some(claim) = self.last.filter(|_| !self.has_ended(address)) else { return Ok(()) };
         let judge = Judge { sets: &mut self.sets, unclear: &self.unclear, ended: false };
         words(address, address.saturating_add(size)).try_for_each(|(word, inside)| {
@@ -141,7 +137,7 @@ impl Claims {
     }
 
     /// Other memory begins to live here. O(size), or what is known of memory if that is less.
-    fn forget(&mut self, address: usize, size: usize) {
+    pub fn forget(&mut self, address: usize, size: usize) {
         let end = address.saturating_add(size);
         let locks: Vec<usize> = self.locks.range(address..end).map(|(&word, _)| word).collect();
         locks.iter().for_each(|word| drop(self.locks.remove(word)));
@@ -256,88 +252,8 @@ impl Byte {
     }
 }
 
-/// See [`lockred_protocol::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_claim(address: usize, size: usize, reason: u32, site: u32) {
-    let writes = reason & WRITES != 0;
-    let reason = Reason::from_code(reason & !WRITES)
-        .unwrap_or_else(|| fatal("a claim was emitted for an unknown reason"));
-    let state = &mut *hook::enter();
-    if state.config.mode != Mode::Free {
-        state.execution.claims.get_or_insert_default();
-        touched(state, address, size, SiteId(site), reason, writes);
-    }
-}
-
-/// See [`lockred_protocol::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_protected(address: usize, size: usize, lock: usize) {
-    let state = &mut *hook::enter();
-    if let (Some(_), Some(claims)) = (state.running, &mut state.execution.claims)
-        && let Err(refuted) = claims.guard(address, size, lock)
-    {
-        fatal(&reported(refuted));
-    }
-}
-
-/// See [`lockred_protocol::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_fresh(address: usize, size: usize) {
-    begins(&mut hook::enter(), address, size);
-}
-
-/// See [`lockred_protocol::hooks`].
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_ended(block: usize) {
-    let state = &mut *hook::enter();
-    if crate::monitor::memory_safety::mapped(state, block)
-        && let Some(claims) = &mut state.execution.claims
-        && let Ok(size) = crate::memory::heap::size(block)
-    {
-        claims.ended.insert(block, block + size);
-    }
-}
-
-/// An atomic operation is made, or the runtime accesses memory on the program's behalf.
-pub fn operation(state: &mut State, address: usize, size: usize, site: SiteId, writes: bool) {
-    touched(state, address, size, site, Reason::Operation, writes);
-}
-
-/// See [`crate::machine::event`].
-#[inline(always)]
-pub fn on(state: &mut State, event: &Event<'_>) {
-    if let Event::Allocated { block, size } = *event {
-        begins(state, block, size);
-    }
-}
-
-/// Memory begins to live: a block was allocated, or a variable is in scope.
-fn begins(state: &mut State, address: usize, size: usize) {
-    if let Some(claims) = &mut state.execution.claims {
-        claims.forget(address, size);
-    }
-}
-
-fn touched(
-    state: &mut State,
-    address: usize,
-    size: usize,
-    site: SiteId,
-    reason: Reason,
-    writes: bool,
-) {
-    let (Some(thread), Some(claims)) = (state.running, &mut state.execution.claims) else {
-        return;
-    };
-    let counts = state.below_root && state.knowledge.harness != Harness::SawOk;
-    let touch = Touch { thread, site, reason, writes, counts };
-    if let Err(refuted) = claims.touch(address, size, touch, &state.execution.held) {
-        fatal(&reported(refuted));
-    }
-}
-
 /// What is wrong, in words.
-fn reported(Refuted { claim, by }: Refuted) -> String {
+pub fn reported(Refuted { claim, by }: Refuted) -> String {
     let promise = match claim.reason.claim() {
         Some(Claim::Unwritten) => "that nobody writes it",
         Some(Claim::Settled) => "that nobody writes it once it is shared",

@@ -6,7 +6,7 @@
 //! each of them may acquire.
 
 use crate::claims::bytes::{Claims, place};
-use crate::monitor::lock_order::Taken;
+use crate::locks::order::Taken;
 use crate::session::files::fatal;
 use lockred_protocol::lock_order::{self, LockOrder};
 use lockred_protocol::sites::SiteId;

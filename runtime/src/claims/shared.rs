@@ -5,10 +5,10 @@
 //! yet, or nobody could tell. From then on is kept which locks were held at all accesses, as Eraser
 //! does, and who wrote first. So a claim is compared with accesses before and after it, whoever
 //! makes them. Nothing is said of locks whose holders are not reported
-//! ([`crate::claims::locked`]).
+//! ([`crate::monitor::claimed_locks`]).
 
 use crate::claims::bytes::{Refuted, Touch};
-use crate::machine::execution::Held;
+use crate::record::held::Held;
 use lockred_protocol::plan::Claim;
 use std::collections::{HashMap, HashSet};
 

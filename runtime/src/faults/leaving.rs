@@ -10,7 +10,9 @@
 use crate::faults::overflow::{self, Place, STEP};
 use crate::faults::signals;
 use crate::machine::hook;
-use crate::machine::state::{State, end_execution, running};
+use crate::machine::state::State;
+use crate::machine::state::end_execution;
+use crate::scheduler::stops::running;
 use crate::session::files::StatusPage;
 use lockred_protocol::session::STOP_SIGNAL;
 use lockred_search::machine::Flow;

@@ -6,8 +6,11 @@
 
 use crate::coroutine::unwind;
 use crate::machine::hook;
-use crate::machine::state::{State, end_execution, running};
-use crate::report::failure::{Failure, place};
+use crate::machine::state::State;
+use crate::machine::state::end_execution;
+use crate::record::failure::Failure;
+use crate::record::failure::place;
+use crate::scheduler::stops::running;
 use crate::session::files::StatusPage;
 use crate::world::signal_names::{FAULTS, name};
 use lockred_protocol::codes::BugKind;

@@ -6,10 +6,11 @@
 //! execution ends does not.
 
 use crate::machine::config::Mode;
-use crate::machine::event::{self, Event};
+use crate::machine::event::Event;
 use crate::machine::hook;
 use crate::machine::operation::Pending;
-use crate::machine::state::stop;
+use crate::scheduler::event;
+use crate::scheduler::stops::stop;
 use lockred_protocol::sites::SiteId;
 
 /// See [`lockred_protocol::hooks`].
@@ -21,7 +22,7 @@ pub extern "C" fn __lr_assumed_not(text: usize, length: usize) {
     if state.running.is_none() || state.config.mode == Mode::Free {
         return;
     }
-    crate::loops::waiting::leave_loop(state, SiteId(0));
+    crate::machine::loops::leave_loop(state, SiteId(0));
     state.thread().atomic.open = false;
     event::notify(entered, &Event::WaitsForGood);
     loop {

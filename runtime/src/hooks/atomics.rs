@@ -3,15 +3,24 @@
 
 use crate::detect::AccessKind;
 use crate::loops::read_only_spin::Advice;
-use crate::loops::spurious;
 use crate::machine::config::Mode;
-use crate::machine::event::{self, Event, Executed};
+use crate::machine::event::Event;
+use crate::machine::event::Executed;
 use crate::machine::footprints;
 use crate::machine::hook::{self, Entered};
-use crate::machine::operation::{Atomic, AtomicOperation, Await, Pending, store};
-use crate::machine::state::{NOTHING, Passed, State, stop};
+use crate::machine::operation::Atomic;
+use crate::machine::operation::AtomicOperation;
+use crate::machine::operation::Await;
+use crate::machine::operation::Pending;
+use crate::machine::state::NOTHING;
+use crate::machine::state::Passed;
+use crate::machine::state::State;
 use crate::machine::thread::Thread;
-use crate::monitor::races::watching;
+use crate::machine::watch::watching;
+use crate::memory::words::store;
+use crate::scheduler::event;
+use crate::scheduler::spurious;
+use crate::scheduler::stops::stop;
 use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
 use lockred_protocol::sites::SiteId;
 
@@ -56,7 +65,7 @@ fn only_executed(state: &mut State, address: usize, how: u32) -> bool {
     if crate::monitor::exclusive::asks(state) {
         return true;
     }
-    if state.running.is_none() || crate::machine::channels::mutes(state, address, How(how)) {
+    if state.running.is_none() || crate::scheduler::acts::mutes(state, address, How(how)) {
         return true;
     }
     if How(how).class().is_lock() || state.thread().guard.is_some() {
@@ -77,7 +86,7 @@ fn check(entered: &mut Entered, address: usize, size: u32, kind: AccessKind, sit
     if crate::monitor::exclusive::asks(entered) {
         return;
     }
-    crate::claims::bytes::operation(
+    crate::monitor::claims::operation(
         entered,
         address,
         size as usize,
@@ -85,7 +94,7 @@ fn check(entered: &mut Entered, address: usize, size: u32, kind: AccessKind, sit
         kind == AccessKind::AtomicWrite,
     );
     if entered.below_root && entered.running.is_some() && entered.config.mode != Mode::Free {
-        crate::monitor::memory_safety::check(entered, kind, address, size as usize, site);
+        crate::hooks::memory_safety::check(entered, kind, address, size as usize, site);
     }
 }
 
@@ -158,7 +167,7 @@ fn reach(
     let belongs = operation.how.has(How::IN_REGION) && thread.is_in_region_of(operation.address);
     let inside = belongs
         || crate::machine::channels::is_inside_modelled_call(state)
-        || !own && crate::loops::region::goes_on(state);
+        || !own && crate::machine::region::goes_on(state);
     if inside && operation.can_proceed() {
         return Arrival::Reported;
     }
@@ -180,7 +189,7 @@ fn reach(
             Advice::Wait => {
                 // What is pending then is the wait: what is read is the operation's.
                 let reads = [operation.address as u64, operation.size.into(), passed[0], passed[1]];
-                crate::loops::waiting::wait_for_change(entered, reads, operation.site);
+                crate::scheduler::pauses::wait_for_change(entered, reads, operation.site);
                 if operation.can_proceed() {
                     return Arrival::Again;
                 }
@@ -188,7 +197,7 @@ fn reach(
         }
     }
     if !idle {
-        crate::loops::waiting::leave_reads(entered, operation.site);
+        crate::machine::loops::leave_reads(entered, operation.site);
     }
     // A thread that lives alone cannot be interleaved with anything: what it does belongs to the
     // step under way.
@@ -271,7 +280,7 @@ pub extern "C" fn __lr_atomic_load(
     let entered = &mut hook::enter();
     if only_executed(entered, address, how) {
         check(entered, address, size, AccessKind::AtomicRead, SiteId(site));
-        return crate::machine::operation::load(address, size);
+        return crate::memory::words::load(address, size);
     }
     let mut load = operation(Atomic::Load, address, size, order(code), how, site);
     let arrival = arrive(entered, &mut load, None, NOTHING);
@@ -323,14 +332,14 @@ pub extern "C" fn __lr_atomic_rmw(
     });
     let parks = How(how).class() == Class::Park;
     let passed = [operand, op as u64, address as u64, 0];
-    let waits = parks && crate::machine::channels::parks(entered, address, passed);
+    let waits = parks && crate::scheduler::acts::parks(entered, address, passed);
     if only_executed(entered, address, how) {
         check(entered, address, size, AccessKind::AtomicWrite, SiteId(site));
-        let old = crate::machine::operation::load(address, size);
+        let old = crate::memory::words::load(address, size);
         let new = apply(op, old, operand, size);
         store(address, size, new);
         crate::machine::handles::counts(entered, address, How(how));
-        crate::machine::channels::counted(entered, How(how), new);
+        crate::scheduler::acts::counted(entered, How(how), new);
         return old;
     }
     if parks && !waits && returns_for_no_reason(entered, address, operand, site) {
@@ -343,7 +352,7 @@ pub extern "C" fn __lr_atomic_rmw(
     store(address, size, new);
     executed(entered, &update, arrival, Some(op), old, new);
     crate::machine::handles::counts(entered, address, How(how));
-    crate::machine::channels::counted(entered, How(how), new);
+    crate::scheduler::acts::counted(entered, How(how), new);
     if parks {
         spurious::ended(entered, address);
     }
@@ -397,7 +406,7 @@ pub extern "C" fn __lr_atomic_cmpxchg(
     let expected = cut(expected, size);
     if only_executed(entered, address, how) {
         check(entered, address, size, AccessKind::AtomicWrite, SiteId(site));
-        let old = crate::machine::operation::load(address, size);
+        let old = crate::memory::words::load(address, size);
         if old == expected {
             store(address, size, new);
         }
@@ -474,7 +483,7 @@ pub extern "C" fn __lr_spin_hint(site: u32) {
     let _leftovers = crate::coroutine::scrub::Leftovers;
     let Some(entered) = &mut hook::enter_if_ready() else { return };
     if entered.below_root && entered.running.is_some() {
-        crate::loops::waiting::pause(entered, SiteId(site));
+        crate::scheduler::pauses::pause(entered, SiteId(site));
     }
 }
 

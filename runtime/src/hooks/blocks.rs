@@ -1,11 +1,13 @@
 //! The program's heap functions, over [`crate::memory::heap`], and anonymous memory maps.
 
-use crate::machine::event::{self, Event, Freed};
+use crate::hooks::memory_safety::bad_free;
+use crate::machine::event::Event;
+use crate::machine::event::Freed;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, set_errno};
 use crate::memory::arena::Region;
 use crate::memory::heap::{self, BadFree};
-use crate::monitor::memory_safety::{bad_free, mapped};
+use crate::scheduler::event;
 use std::ptr;
 
 const PAGE: usize = 4096;
@@ -42,7 +44,7 @@ fn clear(state: &State, block: usize) {
 
 /// Size of a live block, or the end of the execution.
 fn size_of_live(state: &mut State, block: usize) -> usize {
-    if !mapped(state, block) {
+    if !state.execution.maps(block) {
         bad_free(state, block, BadFree::Foreign);
     }
     heap::size(block).unwrap_or_else(|reason| bad_free(state, block, reason))
@@ -208,7 +210,7 @@ pub extern "C" fn __lr_libc_munmap(address: *mut u8, length: usize) -> i32 {
         // SAFETY: the program's own call on its own mapping, passed on.
         return unsafe { libc::munmap(address.cast(), length) };
     }
-    if mapped(entered, address as usize)
+    if entered.execution.maps(address as usize)
         && heap::size(address as usize).is_ok_and(|size| size <= length.next_multiple_of(PAGE))
     {
         free(entered, address as usize);

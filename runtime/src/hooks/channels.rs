@@ -1,12 +1,18 @@
 //! Hooks of the functions of channels that are known as a whole ([`crate::machine::channels`]).
 
 use crate::hooks::plain;
-use crate::loops::region;
 use crate::machine::channel::Channel;
-use crate::machine::channels::{Inside, changed, enter, find, inside, word, write_out};
+use crate::machine::channels::Inside;
+use crate::machine::channels::changed;
+use crate::machine::channels::find;
+use crate::machine::channels::inside;
+use crate::machine::channels::word;
+use crate::machine::channels::write_out;
 use crate::machine::hook;
-use crate::machine::operation::load;
-use crate::monitor::races::watching;
+use crate::machine::region;
+use crate::machine::watch::watching;
+use crate::memory::words::load;
+use crate::scheduler::acts::enter;
 use lockred_protocol::hooks::{Act, NO_DEADLINE};
 use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::Passing;

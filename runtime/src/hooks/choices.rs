@@ -5,11 +5,13 @@
 //! first choice of main, before there are other threads, is the root. Choices of different threads
 //! are independent of each other and of everything else.
 
-use crate::machine::event::{self, Event};
+use crate::machine::event::Event;
 use crate::machine::hook::{self, Entered};
-use crate::machine::native::choose;
 use crate::machine::operation::Pending;
-use crate::machine::state::{Passed, stop};
+use crate::machine::state::Passed;
+use crate::scheduler::choice::choose;
+use crate::scheduler::event;
+use crate::scheduler::stops::stop;
 use lockred_protocol::sites::SiteId;
 
 /// Most values that one choice may have (what a word of the schedule log holds).
@@ -21,7 +23,7 @@ pub fn value(entered: &mut Entered, of: u32, passed: Passed, what: &str) -> u32 
     if of < 2 || entered.running.is_none() {
         return 0;
     }
-    crate::loops::waiting::leave_loop(entered, SiteId(0));
+    crate::machine::loops::leave_loop(entered, SiteId(0));
     entered.thread().atomic.open = false;
     stop(entered, Pending::Choosing, passed, SiteId(0));
     event::notify(entered, &Event::WentOn);

@@ -4,11 +4,17 @@
 //! woken or its timeout fires. A wake of fewer threads than are queued picks any of them: that is a
 //! choice of the search.
 
-use crate::machine::event::{self, Event, Futex};
+use crate::machine::event::Event;
+use crate::machine::event::Futex;
 use crate::machine::hook::Entered;
-use crate::machine::native::choose;
-use crate::machine::operation::{Pending, load};
-use crate::machine::state::{self, NOTHING, State, stop};
+use crate::machine::operation::Pending;
+use crate::machine::state;
+use crate::machine::state::NOTHING;
+use crate::machine::state::State;
+use crate::memory::words::load;
+use crate::scheduler::choice::choose;
+use crate::scheduler::event;
+use crate::scheduler::stops::stop;
 use lockred_protocol::message::Timed;
 use lockred_protocol::sites::SiteId;
 
@@ -21,7 +27,7 @@ enum Timeout {
     Absolute,
 }
 
-/// `syscall(SYS_futex, …)`.
+/// `syscall(SYS_futex, …)`. `hook`: the function of the runtime that the program called for it.
 pub fn futex(
     entered: &mut Entered,
     address: usize,
@@ -29,17 +35,26 @@ pub fn futex(
     value: u32,
     timeout: usize,
     bits: u32,
+    hook: usize,
 ) -> i64 {
     let command = operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     match command {
         libc::FUTEX_WAIT => {
-            wait(entered, address, value, deadline(entered, timeout, Timeout::Relative), u32::MAX)
+            let deadline = deadline(entered, timeout, Timeout::Relative);
+            wait(entered, address, value, deadline, u32::MAX, hook)
         }
         libc::FUTEX_WAIT_BITSET => {
             let realtime = operation & libc::FUTEX_CLOCK_REALTIME != 0;
             let offset = if realtime { crate::world::realtime::OFFSET } else { 0 };
             let deadline = deadline(entered, timeout, Timeout::Absolute);
-            wait(entered, address, value, deadline.map(|time| time.saturating_sub(offset)), bits)
+            wait(
+                entered,
+                address,
+                value,
+                deadline.map(|time| time.saturating_sub(offset)),
+                bits,
+                hook,
+            )
         }
         libc::FUTEX_WAKE => wake(entered, address, value),
         libc::FUTEX_WAKE_BITSET if bits == u32::MAX => wake(entered, address, value),
@@ -73,23 +88,24 @@ fn wait(
     value: u32,
     deadline: Option<u64>,
     bits: u32,
+    hook: usize,
 ) -> i64 {
     if bits != u32::MAX {
         crate::machine::limits::unsupported(entered, "futex wait with a bit set");
     }
     if crate::machine::channels::is_inside_modelled_call(entered)
-        && crate::machine::channels::times_out(entered, deadline)
+        && crate::scheduler::acts::times_out(entered, deadline)
     {
         return fail(libc::ETIMEDOUT);
     }
     match deadline {
         Some(_) => {
-            crate::machine::timely::bounds(entered);
-            crate::loops::waiting::begin_timed(entered);
+            crate::scheduler::timely::bounds(entered);
+            crate::machine::loops::begin_timed(entered);
         }
-        None => crate::loops::waiting::leave_loop(entered, SiteId(0)),
+        None => crate::machine::loops::leave_loop(entered, SiteId(0)),
     }
-    let inside = crate::loops::region::takes_futex(entered, address);
+    let inside = crate::machine::region::takes_futex(entered, address);
     if !inside {
         let until = deadline.map_or([0, 0], |deadline| [1, deadline]);
         stop(
@@ -105,8 +121,7 @@ fn wait(
         event::notify(entered, &Event::Futex(address, Futex::Differs { timed }));
         return fail(libc::EAGAIN);
     }
-    let hook = crate::kernel::__lr_libc_syscall as *const () as usize;
-    if crate::loops::spurious::happens(entered, address, hook) {
+    if crate::scheduler::spurious::happens(entered, address, hook) {
         event::notify(entered, &Event::Futex(address, Futex::Returned));
         return 0;
     }
@@ -116,14 +131,14 @@ fn wait(
     stop(entered, Pending::FutexQueued { address, deadline }, NOTHING, SiteId(0));
     let left = if timed { Event::Futex(address, Futex::Left) } else { Event::WentOn };
     event::notify(entered, &left);
-    crate::loops::spurious::ended(entered, address);
+    crate::scheduler::spurious::ended(entered, address);
     if std::mem::take(&mut entered.thread().woken) {
         event::notify(entered, &Event::Futex(address, Futex::Woken { timed }));
         return 0;
     }
     let takes = deadline.unwrap_or(0).saturating_sub(begun);
-    crate::machine::timely::ended(entered, Timed::Timeout, takes, deadline);
-    crate::machine::timely::advance_to(entered, deadline.unwrap_or(0));
+    crate::scheduler::timely::ended(entered, Timed::Timeout, takes, deadline);
+    crate::scheduler::timely::advance_to(entered, deadline.unwrap_or(0));
     event::notify(entered, &Event::Futex(address, Futex::TimedOut));
     fail(libc::ETIMEDOUT)
 }
@@ -132,8 +147,8 @@ fn wake(entered: &mut Entered, address: usize, most: u32) -> i64 {
     if !entered.below_root {
         return 0;
     }
-    crate::loops::waiting::leave_reads(entered, SiteId(0));
-    let inside = crate::loops::region::takes_futex(entered, address);
+    crate::machine::loops::leave_reads(entered, SiteId(0));
+    let inside = crate::machine::region::takes_futex(entered, address);
     if !inside {
         stop(entered, Pending::FutexWake { address }, [most.into(), 0, 0, 0], SiteId(0));
     }

@@ -70,7 +70,7 @@ pub extern "C" fn __lr_libc_mi_realloc_aligned(
     let new = aligned_alloc(align, size);
     if !new.is_null() && !block.is_null() {
         let kept = usable_size(block).min(size);
-        crate::hooks::host::read(block as usize, kept);
+        super::plain::reads(&mut hook::enter(), block as usize, kept);
         // SAFETY: both blocks are live, different, and at least that long.
         unsafe { std::ptr::copy_nonoverlapping(block, new, kept) };
         free(block);

@@ -20,7 +20,7 @@ pub extern "C-unwind" fn __lr_libc__Unwind_RaiseException(exception: *mut u8) ->
 
 /// A panic of the running thread starts unwinding.
 fn panicked(state: &mut State) {
-    crate::loops::region::unwinds(state);
+    crate::machine::region::unwinds(state);
     crate::machine::handles::unwinds(state);
     let thread = state.thread_number();
     let words = std::mem::take(&mut state.thread().last_words);

@@ -1,10 +1,12 @@
 //! The hooks of plain memory accesses.
 
 use crate::detect::AccessKind;
-use crate::machine::event::{self, Event, Plain};
+use crate::machine::event::Event;
+use crate::machine::event::Plain;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::State;
-use crate::monitor::races::watching;
+use crate::machine::watch::watching;
+use crate::scheduler::event;
 use lockred_protocol::sites::SiteId;
 
 /// See [`lockred_protocol::hooks`].
@@ -32,13 +34,13 @@ pub fn write(entered: &mut Entered, address: usize, size: usize, site: u32) {
 
 /// The runtime reads memory on the running thread's behalf.
 pub fn reads(entered: &mut Entered, address: usize, size: usize) {
-    crate::claims::bytes::operation(entered, address, size, SiteId(0), false);
+    crate::monitor::claims::operation(entered, address, size, SiteId(0), false);
     check(entered, Plain { address, size, site: SiteId(0), writes: false });
 }
 
 /// The runtime writes memory on the running thread's behalf.
 pub fn writes(entered: &mut Entered, address: usize, size: usize) {
-    crate::claims::bytes::operation(entered, address, size, SiteId(0), true);
+    crate::monitor::claims::operation(entered, address, size, SiteId(0), true);
     write(entered, address, size, 0);
 }
 
@@ -52,9 +54,9 @@ pub extern "C" fn __lr_check(address: usize, size: usize, writes: u32, site: u32
         return;
     }
     let kind = if writes == 1 { AccessKind::Write } else { AccessKind::Read };
-    crate::monitor::memory_safety::check(entered, kind, address, size, SiteId(site));
+    crate::hooks::memory_safety::check(entered, kind, address, size, SiteId(site));
     if writes == 1 && watching() {
-        crate::loops::notice::writes(entered, address, size);
+        crate::monitor::loops::writes(entered, address, size);
     }
 }
 
@@ -73,7 +75,7 @@ fn check(entered: &mut Entered, access: Plain) {
     }
     crate::faults::leaving::at_access(entered, size);
     let kind = if writes { AccessKind::Write } else { AccessKind::Read };
-    crate::monitor::memory_safety::check(entered, kind, address, size, site);
+    crate::hooks::memory_safety::check(entered, kind, address, size, site);
     if watching() {
         event::notify_inlined(entered, &Event::Plain(access));
     }

@@ -1,11 +1,13 @@
 //! The end of the process, and its signals, as far as the program asks for them.
 
 use crate::hooks::pthread;
-use crate::machine::event::{self, Event};
+use crate::machine::event::Event;
 use crate::machine::execution::AtExit;
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::{State, end_execution};
-use crate::report::failure::{Failure, place};
+use crate::record::failure::Failure;
+use crate::record::failure::place;
+use crate::scheduler::event;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::Role;
 use lockred_protocol::sites::SiteId;
@@ -27,7 +29,7 @@ pub fn run_at_exit(entered: &mut Entered) {
 /// The running thread ends the process with a status. It is gone; the others go on
 /// (docs/decisions/0013-main-does-not-end-the-execution.md).
 pub fn exit(entered: &mut Entered, status: i32, returned: bool) -> ! {
-    if crate::kernel::is_child() {
+    if crate::world::children::is_child() {
         // The child that the program forked ends, with whatever C code has registered.
         hook::exit(entered, status)
     }
@@ -49,7 +51,7 @@ pub extern "C" fn __lr_libc_exit(status: i32) -> ! {
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc__exit(status: i32) -> ! {
     let entered = &mut hook::enter();
-    if crate::kernel::is_child() {
+    if crate::world::children::is_child() {
         // SAFETY: the child that the program forked ends at once.
         unsafe { libc::_exit(status) }
     }
@@ -76,18 +78,6 @@ pub extern "C" fn __lr_libc___cxa_atexit(
     0
 }
 
-/// abort.
-#[unsafe(no_mangle)]
-pub extern "C" fn __lr_libc_abort() -> ! {
-    if crate::kernel::is_child() {
-        std::process::abort();
-    }
-    crate::models::aborts();
-    let entered = &mut hook::enter();
-    let stack = crate::report::record::stack(entered);
-    died_of_abort(entered, stack)
-}
-
 /// The running thread has aborted, with this stack.
 pub fn died_of_abort(state: &mut State, stack: Vec<u64>) -> ! {
     let thread = state.thread_number();
@@ -111,7 +101,7 @@ pub fn died_of_abort(state: &mut State, stack: Vec<u64>) -> ! {
 /// thread is doing that.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_pause() -> i32 {
-    if crate::kernel::is_child() {
+    if crate::world::children::is_child() {
         // SAFETY: the kernel acts on a child's signals.
         return unsafe { libc::pause() };
     }

@@ -1,14 +1,17 @@
 //! POSIX threads: creation, end, joining, attributes, names and keys.
 
 use crate::machine::config::Mode;
-use crate::machine::event::{self, Event};
+use crate::machine::event::Event;
 use crate::machine::execution::Exit;
 use crate::machine::hook::{self, Entered};
 use crate::machine::operation::Pending;
-use crate::machine::state::{State, leave, stop};
+use crate::machine::state::State;
+use crate::machine::state::leave;
 use crate::machine::thread::{Destructor, Start, Thread};
 use crate::memory::arena::Region;
 use crate::memory::heap;
+use crate::scheduler::event;
+use crate::scheduler::stops::stop;
 use lockred_protocol::sites::SiteId;
 use std::ffi::CStr;
 
@@ -50,7 +53,7 @@ pub extern "C" fn __lr_libc_pthread_create(
     if stack > ADDRESS_SPACE {
         return libc::EAGAIN;
     }
-    crate::loops::waiting::leave_loop(entered, SiteId(0));
+    crate::machine::loops::leave_loop(entered, SiteId(0));
     stop(
         entered,
         Pending::Spawn,
@@ -124,7 +127,7 @@ pub fn end(entered: &mut Entered) -> ! {
         let thread = entered.thread();
         let (region, tls, used) = (thread.region, thread.handle.tls as usize, thread.stack_used);
         if used {
-            crate::monitor::memory_safety::leaves_stack(entered, region);
+            crate::hooks::memory_safety::leaves_stack(entered, region);
         }
         // Its own block, which is alive until now.
         let _ = heap::free(region, tls, heap::Reuse::Late);
@@ -182,7 +185,7 @@ pub extern "C" fn __lr_libc_pthread_join(handle: usize, result: *mut *mut u8) ->
     if target == entered.thread_number() {
         return libc::EDEADLK;
     }
-    crate::loops::waiting::leave_loop(entered, SiteId(0));
+    crate::machine::loops::leave_loop(entered, SiteId(0));
     stop(entered, Pending::Join { target }, [result as u64, 0, 0, 0], SiteId(0));
     let state = &mut **entered;
     let joined = &mut state.execution.threads[target as usize];
@@ -393,7 +396,7 @@ pub extern "C" fn __lr_libc_sched_yield() -> i32 {
     let _leftovers = crate::coroutine::scrub::Leftovers;
     let entered = &mut hook::enter();
     if entered.below_root {
-        crate::loops::waiting::pause(entered, SiteId(0));
+        crate::scheduler::pauses::pause(entered, SiteId(0));
     }
     0
 }

@@ -4,18 +4,19 @@
 //! So time never goes back, and who has slept or timed out finds that the time has passed. That
 //! looks of one thread come before or after those, or the sleeps, of another is explored only as
 //! far as other operations put them there; how much time has passed at a look is a choice of two
-//! ([`crate::machine::looks`]).
+//! ([`crate::scheduler::looks`]).
 
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::set_errno;
-use crate::world::realtime;
+use crate::world::{agents, realtime};
 use lockred_protocol::sites::SiteId;
+use std::time::Duration;
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// A look at the monotonic clock, in nanoseconds.
 fn now(entered: &mut Entered) -> u64 {
-    let passes = crate::machine::looks::passes(entered);
+    let passes = crate::scheduler::looks::passes(entered);
     let clock = &mut entered.execution.clock;
     *clock += passes;
     *clock
@@ -32,15 +33,22 @@ fn timespec(nanoseconds: u64) -> libc::timespec {
 fn sleep_for(entered: &mut Entered, nanoseconds: u64) {
     if !entered.is_put_back() {
         // It may wait, and a signal of a child's is handled meanwhile.
-        entered.outside(|| crate::kernel::sleeps(nanoseconds));
+        entered.outside(|| really_sleep(nanoseconds));
     }
-    crate::machine::timely::sleep(
+    crate::scheduler::timely::sleep(
         entered,
         nanoseconds,
         entered.execution.clock.saturating_add(nanoseconds),
     );
     if entered.below_root {
-        crate::loops::waiting::pause(entered, SiteId(0));
+        crate::scheduler::pauses::pause(entered, SiteId(0));
+    }
+}
+
+/// Sleeps above the root really, where somebody else goes on meanwhile.
+fn really_sleep(nanoseconds: u64) {
+    if agents::may_act() {
+        std::thread::sleep(Duration::from_nanos(nanoseconds));
     }
 }
 

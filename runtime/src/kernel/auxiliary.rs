@@ -2,8 +2,7 @@
 //! through these a program would read real clocks without anybody seeing it. Who finds none makes
 //! system calls.
 
-use super::fill::Arguments;
-use crate::hooks::host;
+use crate::host;
 use crate::machine::state::set_errno;
 use libc::{c_int, c_ulong};
 
@@ -57,7 +56,7 @@ pub fn open(path: &[u8]) -> Option<c_int> {
 ///
 /// # Safety
 /// As for the system call.
-pub unsafe fn prctl(arguments: Arguments) -> i64 {
+pub unsafe fn prctl(arguments: [usize; 6]) -> i64 {
     let [what, a, b, c, d, _] = arguments;
     match what {
         PR_GET_AUXV => {

@@ -2,25 +2,17 @@
 //! answers no session.
 
 use crate::faults::child::{self, Blocked};
-use crate::hooks::host;
+use crate::host;
 use crate::machine::config::Mode;
 use crate::machine::hook;
 use crate::machine::state::State;
 use crate::session::files as session;
+use crate::world::children;
 use libc::{c_char, c_int};
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// This process is a child of an exploration process.
-static CHILD: AtomicBool = AtomicBool::new(false);
-
-/// Whether this process is a child that the program forked: the kernel, not the model, ends it.
-pub fn is_child() -> bool {
-    CHILD.load(Ordering::Relaxed)
-}
 
 /// The process becomes one without a session, whose signals are the kernel's.
 fn become_child(blocked: Blocked) {
-    CHILD.store(true, Ordering::Relaxed);
+    children::become_child();
     session::forget();
     crate::faults::signals::reset();
     let signals = hook::with(|state| {
@@ -46,7 +38,7 @@ pub extern "C" fn __lr_libc_fork() -> libc::pid_t {
         host::unsupported("fork");
     }
     super::sent::refuse("fork");
-    crate::models::numbers::called("fork");
+    crate::host::numbers::called("fork");
     super::asked("fork");
     let blocked = Blocked::all();
     // SAFETY: the process has one thread; the child goes on with a copy of all memory, of which the
@@ -90,7 +82,7 @@ pub unsafe extern "C" fn __lr_libc_pthread_atfork(
 /// A child may become another program; the process that explores must not.
 fn becomes(name: &str) {
     let is_free = |state: &mut State| state.config.mode == Mode::Free;
-    if !is_child() && !hook::with(is_free) {
+    if !children::is_child() && !hook::with(is_free) {
         host::unsupported(name);
     }
 }

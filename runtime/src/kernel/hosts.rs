@@ -1,6 +1,6 @@
 //! ObjectIds and addresses of hosts, as far as no front of [`super::real`] fits.
 
-use crate::hooks::host;
+use crate::host;
 use crate::machine::state::set_errno;
 use libc::{c_char, c_int, sockaddr, socklen_t};
 

@@ -9,37 +9,28 @@
 //! process can end it ([`agents`]); else the process really waits, and the virtual clock goes on by
 //! what that took.
 
-mod agents;
 pub mod auxiliary;
-mod fill;
-mod fork;
+pub mod fork;
 mod hosts;
-mod names;
 mod real;
 mod sent;
-mod system_calls;
-mod table;
-mod timers;
-mod waits;
+pub mod timers;
+pub mod waits;
 
 use crate::faults::leaving;
-use crate::hooks::host;
+use crate::host;
+use crate::host::numbers;
 use crate::machine::hook;
 use crate::machine::state::keep_errno;
-use crate::models::numbers;
-use crate::world::shared;
+use crate::world::{agents, shared};
 use std::ffi::{CStr, c_char};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-pub use fork::is_child;
 pub use sent::refuse_handler;
-pub use system_calls::__lr_libc_syscall;
 pub use timers::{closed, duplicated, is_timer};
 pub use waits::readable;
 
-/// The kernel was asked for something that others may have a part in.
-static USED: AtomicBool = AtomicBool::new(false);
 /// When the call under way began, in nanoseconds of the real clock.
 static SINCE: AtomicU64 = AtomicU64::new(0);
 
@@ -79,14 +70,14 @@ unsafe extern "C" fn begins(name: *const c_char) {
 }
 
 /// By this call, others may have a part in what happens from now on.
-fn asked(name: &str) {
+pub fn asked(name: &str) {
     shared::calls(name);
-    USED.store(true, Ordering::Relaxed);
+    agents::asked();
     keep_earlier_errno();
 }
 
 /// What earlier calls left in `errno` is not what the next one leaves.
-fn keep_earlier_errno() {
+pub fn keep_earlier_errno() {
     hook::with(|state| {
         if !state.execution.threads.is_empty() {
             keep_errno(state);
@@ -112,14 +103,14 @@ fn now() -> u64 {
 fn passed(took: Duration) {
     hook::with(|state| {
         let clock = state.execution.clock;
-        crate::machine::timely::advance_to(state, clock.saturating_add(took.as_nanos() as u64));
+        crate::scheduler::timely::advance_to(state, clock.saturating_add(took.as_nanos() as u64));
     });
 }
 
 /// Makes a call that really waits, if it does; the virtual clock goes on by that. Nothing else
 /// happens below the root.
 pub fn waiting<T>(call: impl FnOnce() -> T) -> T {
-    if host::below_root() || !USED.load(Ordering::Relaxed) {
+    if host::below_root() || !agents::were_asked() {
         return call();
     }
     let since = Instant::now();
@@ -143,11 +134,4 @@ pub fn errno() -> i32 {
 pub fn waits_or_not<T>(name: &str, call: impl FnOnce() -> T) -> T {
     asked(name);
     waiting(call)
-}
-
-/// The program sleeps above the root: really, where somebody else goes on meanwhile.
-pub fn sleeps(nanoseconds: u64) {
-    if agents::may_act() {
-        std::thread::sleep(Duration::from_nanos(nanoseconds));
-    }
 }

@@ -6,7 +6,7 @@
 //! [`outside`](crate::world::outside), would end it at a place that depends on the machine, or not
 //! at all.)
 
-use crate::hooks::host;
+use crate::host;
 use crate::machine::hook;
 use crate::world::children;
 use crate::world::signal_names::name as signal_name;

@@ -5,7 +5,7 @@
 //! something has happened. Below the root all that waits for descriptors is unsupported, so nothing
 //! here is ever put back.
 
-use crate::hooks::host;
+use crate::host;
 use crate::machine::state::set_errno;
 use crate::world::realtime;
 use libc::{c_int, itimerspec, timespec};

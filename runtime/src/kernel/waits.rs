@@ -5,10 +5,11 @@
 //! that, time goes on to the timeout or to the next timer, at once; else the process really waits,
 //! and virtual time goes on by what that took.
 
-use super::{agents, timers};
-use crate::hooks::host;
+use super::timers;
+use crate::host;
 use crate::machine::hook;
 use crate::machine::state::set_errno;
+use crate::world::agents;
 use libc::{c_int, epoll_event, fd_set, pollfd, sigset_t, timespec, timeval};
 use std::ptr::null_mut;
 use std::time::Instant;
@@ -56,7 +57,7 @@ fn wait(name: &str, timeout: Option<u64>, mut call: impl Waits) -> c_int {
 
 /// Virtual time goes on to a moment.
 fn advance_to(moment: u64) {
-    hook::with(|state| crate::machine::timely::advance_to(state, moment));
+    hook::with(|state| crate::scheduler::timely::advance_to(state, moment));
 }
 
 /// Does something that leaves the error of a call alone.
@@ -96,7 +97,7 @@ unsafe fn given(timeout: *const timespec) -> Option<u64> {
 
 /// A read of this descriptor is about to block, where it has nothing to read. Above the root only.
 pub fn readable(fd: c_int, name: &str) {
-    if host::below_root() || !super::USED.load(std::sync::atomic::Ordering::Relaxed) {
+    if host::below_root() || !agents::were_asked() {
         return;
     }
     let is_pipe = || {

@@ -1,9 +1,5 @@
-//! Loops that wait for others, or may end early.
+//! Loops that wait for others, as far as one thread shows them.
 
-pub mod notice;
 pub mod read_only_spin;
-pub mod region;
-pub mod scaled;
 pub mod spurious;
-pub mod waiting;
 pub mod writing_spin;

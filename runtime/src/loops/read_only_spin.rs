@@ -19,7 +19,7 @@
 //! loop around them may be one that waits. Loops that also write (they look at something under a
 //! lock) are the matter of [`crate::loops::writing_spin`].
 
-use crate::machine::operation::load;
+use crate::memory::words::load;
 use lockred_protocol::sites::SiteId;
 use std::hash::{Hash, Hasher};
 
@@ -249,7 +249,7 @@ mod tests {
         spin.pause();
         assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Wait);
         assert!(!spin.changed());
-        crate::machine::operation::store(address, 4, 2);
+        crate::memory::words::store(address, 4, 2);
         assert!(spin.changed());
         spin.release();
         assert_eq!(spin.before_read(SITE, address, 4, true), Advice::Stop);
@@ -263,7 +263,7 @@ mod tests {
         spin.read(SiteId(6), &raw const before as usize, 4, 1);
         let address = &raw const word as usize;
         spin.read(SITE, address, 4, 1);
-        crate::machine::operation::store(&raw mut before as usize, 4, 2);
+        crate::memory::words::store(&raw mut before as usize, 4, 2);
         assert!(spin.changed());
         spin.release();
         assert!(!spin.changed() && !spin.in_turn());

@@ -19,7 +19,6 @@
 //! (lock words and reference counts excepted: whoever only acquires and releases changes nothing
 //! that another could wait for), and a thread's end.
 
-use crate::machine::state::State;
 use lockred_protocol::hooks::Class;
 use lockred_search::footprint::Access;
 use std::hash::{Hash, Hasher};
@@ -78,6 +77,16 @@ pub struct WritingSpin {
 }
 
 impl WritingSpin {
+    /// Its thread does something that others may wait for: whether it is stuttering, and that is
+    /// held back.
+    pub fn holds_back(&mut self) -> bool {
+        if !self.is_stuttering() {
+            return false;
+        }
+        self.held_back += 1;
+        true
+    }
+
     /// An operation was executed.
     pub fn operation(&mut self, hash: u64, wrote: bool) {
         self.hash = (self.hash.rotate_left(5) ^ hash).wrapping_mul(0x517c_c1b7_2722_0a95);
@@ -182,7 +191,7 @@ impl WritingSpin {
     }
 
     /// What was held back and has turned out to be something done.
-    fn take_held_back(&mut self) -> u64 {
+    pub fn take_held_back(&mut self) -> u64 {
         if self.is_stuttering() { 0 } else { std::mem::take(&mut self.held_back) }
     }
 
@@ -219,31 +228,6 @@ impl WritingSpin {
     }
 }
 
-/// What threads other than the running one have done so far.
-pub fn others(state: &State) -> u64 {
-    let all = state.execution.progress;
-    all - state.running_thread().progress
-}
-
-/// The running thread has done something that others may wait for.
-pub fn progress(state: &mut State) {
-    let thread = state.thread();
-    if thread.loops.writing_spin.is_stuttering() {
-        thread.loops.writing_spin.held_back += 1;
-    } else {
-        thread.progress += 1;
-        state.execution.progress += 1;
-    }
-}
-
-/// Reports what the running thread did while it was stuttering, if it has turned out not to be.
-pub fn catch_up(state: &mut State) {
-    let thread = state.thread();
-    let done = thread.loops.writing_spin.take_held_back();
-    thread.progress += done;
-    state.execution.progress += done;
-}
-
 /// Whether memory at an address stays readable for the whole execution.
 fn lasting(address: usize) -> bool {
     crate::memory::arena::range().contains(&address)
@@ -256,15 +240,6 @@ fn load(address: usize, size: usize) -> u64 {
     // SAFETY: the thread has written there in this round, and `lasting` memory stays mapped.
     unsafe { std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size) };
     u64::from_le_bytes(bytes)
-}
-
-/// The running thread's wait has timed out.
-pub fn timed_out(state: &mut State) {
-    let others = others(state);
-    let spin = &mut state.thread().loops.writing_spin;
-    if spin.is_stuttering() {
-        spin.release(others);
-    }
 }
 
 /// Whether an atomic operation that changed its word is something that others may wait for.

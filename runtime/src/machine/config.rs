@@ -39,7 +39,7 @@ pub struct Config {
     pub footprints: bool,
     /// A schedule is being followed.
     pub follows: bool,
-    /// Sleeps and timeouts end in the order of time ([`crate::machine::timely`]).
+    /// Sleeps and timeouts end in the order of time ([`crate::scheduler::timely`]).
     pub orders_time: bool,
     /// What threads do after the process's end is of no interest.
     pub exit_ends: bool,

@@ -2,32 +2,16 @@
 //! the root.
 
 use crate::claims::bytes::Claims;
+use crate::discipline::atomicity::Blocks;
+use crate::locks::order::Event;
 use crate::machine::channel::Channel;
 use crate::machine::looks::Looks;
 use crate::machine::thread::Thread;
-use crate::monitor::atomicity::Blocks;
-use crate::monitor::lock_order::Event;
+use crate::memory::arena::Region;
+use crate::record::held::Held;
 use crate::world::processors::Processors;
 use crate::world::signals::Signals;
-use lockred_protocol::sites::SiteId;
 use std::collections::BTreeMap;
-
-/// A lock that is held, for reports.
-#[derive(Clone, Debug)]
-pub struct Held {
-    /// The lock word.
-    pub address: usize,
-    /// Who holds it.
-    pub thread: u32,
-    /// Where it was acquired.
-    pub site: SiteId,
-    /// With others who hold it, too.
-    pub shared: bool,
-    /// The recorded step of the acquisition.
-    pub step: Option<usize>,
-    /// Stack at the acquisition (only while recording).
-    pub stack: Vec<u64>,
-}
 
 /// How the process ended, as far as the program is concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,6 +93,14 @@ pub struct Execution {
     pub cut: bool,
     /// It has done something beyond its own memory: a copy of that is not all of its state.
     pub outside: bool,
+}
+
+impl Execution {
+    /// Whether a block lies in a region that is mapped.
+    pub fn maps(&self, block: usize) -> bool {
+        Region::of_address(block)
+            .is_some_and(|region| self.threads.iter().any(|thread| thread.region == region))
+    }
 }
 
 impl Clone for Execution {

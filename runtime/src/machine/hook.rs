@@ -2,7 +2,7 @@
 //! given back.
 //!
 //! Code of ours is entered from three sides: by hooks that the program calls, by the search
-//! ([`crate::machine::native`] and the observers of searches), and by signals. Each of these
+//! ([`crate::drive::native`] and the observers of searches), and by signals. Each of these
 //! *enters*, and hands `&mut State` down to what it calls; nothing below it enters. To enter while
 //! the state is taken is an error of ours, which ends the process. So no two references to the
 //! state are alive at a time.
@@ -14,7 +14,7 @@
 //!
 //! Models of libc functions (`models`, `kernel`) call the real functions, the program, and each
 //! other, and need little of the machine. They are on the program's side: they hold no state, and
-//! enter for each thing that they ask ([`crate::hooks::host`], [`with`]).
+//! enter for each thing that they ask ([`crate::host`], [`with`]).
 
 use crate::coroutine::context;
 use crate::machine::state::State;

@@ -1,13 +1,13 @@
 //! What is known of the program, and stays known when an execution is over.
 
 use crate::coroutine::frames::Frames;
+use crate::locks::met::Met;
 use crate::machine::channel_words::ChannelWords;
 use crate::machine::config::Config;
 use crate::machine::deaths::Deaths;
 use crate::machine::libtest::Harness;
 use crate::machine::object_ids::ObjectIds;
 use crate::memory::arena::Regions;
-use crate::monitor::targets::Met;
 use lockred_protocol::session::{Needs, Task};
 
 /// See the module.

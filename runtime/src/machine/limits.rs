@@ -1,9 +1,8 @@
 //! What an outcome rests on, and what cannot be modelled.
 
 use crate::machine::config::Mode;
-use crate::machine::hook::{self, Entered};
+use crate::machine::hook;
 use crate::machine::state::{State, end_execution};
-use crate::monitor::native::Call;
 use lockred_protocol::codes::AssumptionKind;
 use lockred_protocol::message::{Assumption, Unsupported};
 use lockred_protocol::sites::SiteId;
@@ -62,24 +61,4 @@ pub fn impossible(state: &mut State, what: &str) -> ! {
         unsupported(state, what);
     }
     crate::session::files::refuse(what)
-}
-
-/// A step that was made again was another one.
-pub fn nondeterminism(
-    entered: &mut Entered,
-    step: usize,
-    differing: Option<(Option<Call>, Option<Call>)>,
-) -> Unsupported {
-    let (why, suspected) = crate::monitor::native::suspect(entered, differing);
-    let thread = entered.step.thread;
-    Unsupported {
-        message: format!(
-            "the program does not behave alike under the same schedule (first seen at step {step}, in thread {thread}): {why}"
-        ),
-        site: suspected.unwrap_or(entered.step.site),
-        stack: match suspected {
-            Some(_) => Vec::new(),
-            None => crate::machine::state::stack_of(entered, thread),
-        },
-    }
 }

@@ -1,4 +1,5 @@
-//! The machine: the state of the program and of the search over it, and how it is come by.
+//! The machine: the state of the program and of the search over it, how it is come by, and what
+//! follows from it.
 
 pub mod channel;
 pub mod channel_words;
@@ -7,7 +8,6 @@ pub mod config;
 pub mod deaths;
 pub mod event;
 pub mod execution;
-pub mod fingerprint;
 pub mod footprints;
 pub mod handles;
 pub mod hook;
@@ -15,17 +15,16 @@ pub mod knowledge;
 pub mod libtest;
 pub mod limits;
 pub mod looks;
+pub mod loops;
 pub mod monitors;
-pub mod native;
 pub mod object_ids;
 pub mod operation;
+pub mod region;
 pub mod root;
 pub mod schedule_log;
-pub mod snapshot;
 pub mod start;
 pub mod state;
 pub mod step;
 pub mod thread;
-pub mod timely;
-pub mod transactional;
 pub mod verdicts;
+pub mod watch;

@@ -1,15 +1,15 @@
 //! Who looks on while executions are made, beside the search.
 
 use crate::detect::Detector;
+use crate::discipline::atomicity::Atomicity;
+use crate::discipline::exclusive::Exclusive;
+use crate::discipline::observed::Observed;
+use crate::locks::order::LockOrder;
 use crate::machine::config::{Config, Mode};
-use crate::monitor::allocations::Allocations;
-use crate::monitor::atomicity::Atomicity;
-use crate::monitor::births::Births;
-use crate::monitor::exclusive::Exclusive;
-use crate::monitor::lock_order::LockOrder;
-use crate::monitor::native::Calls;
-use crate::monitor::observed::Observed;
-use crate::report::record::Recorder;
+use crate::memory::births::Births;
+use crate::record::allocations::Allocations;
+use crate::record::native_calls::Calls;
+use crate::record::recorder::Recorder;
 use lockred_protocol::session::Task;
 
 /// See the module.

@@ -6,14 +6,11 @@
 //! they are spawned. What is small is copied, and copied back as a whole; of what is large there is
 //! an [`Image`], and only pages that some execution has written are copied back.
 
-use crate::machine::config::Mode;
 use crate::machine::execution::Execution;
 use crate::machine::state::State;
-use crate::memory::arena::{self, Region};
-use crate::memory::heap;
+use crate::memory::arena;
 use crate::memory::image::{self, Image};
 use crate::memory::pages;
-use crate::memory::program;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -79,9 +76,31 @@ pub enum Part<'a> {
 }
 
 impl Root {
+    /// Of an execution, and where main's heap ends; without any memory.
+    pub const fn new(heap_end: usize, execution: Execution) -> Self {
+        Self {
+            pieces: Vec::new(),
+            images: Vec::new(),
+            faults: -1,
+            heap_end,
+            execution,
+            restoring: Duration::ZERO,
+        }
+    }
+
+    /// The execution as it was.
+    pub const fn execution(&self) -> &Execution {
+        &self.execution
+    }
+
+    /// Puts back what is copied as a whole.
+    pub fn restore_pieces(&self) {
+        self.pieces.iter().for_each(Piece::restore);
+    }
+
     /// Saves a piece, whose copies and image are added to what there is; where `copies_all`,
     /// without an image.
-    fn save(&mut self, piece: Range<usize>, copies_all: bool) {
+    pub fn save(&mut self, piece: Range<usize>, copies_all: bool) {
         let pages = image::whole_pages(&piece);
         let blank = arena::range().contains(&piece.start);
         let large = piece.len() >= LARGE && !copies_all;
@@ -143,7 +162,7 @@ impl Root {
     }
 
     /// An address where memory is not what it was at the root.
-    fn difference(&self) -> Option<usize> {
+    pub fn difference(&self) -> Option<usize> {
         // SAFETY: the program is stopped.
         self.images.iter().find_map(|image| unsafe { image.difference() })
     }
@@ -182,69 +201,6 @@ pub fn is_imaged(state: &State, memory: &Range<usize>) -> bool {
 /// Clears memory of the program.
 pub fn clear(state: &State, address: usize, length: usize) {
     arena::clear(address, length, || is_imaged(state, &(address..address + length)));
-}
-
-/// Main is stopped at the root: saves it, and begins to check.
-pub fn reached(state: &mut State) {
-    state.below_root = true;
-    crate::world::at_root(state.execution.clock);
-    if state.config.mode == Mode::Free {
-        return;
-    }
-    let main = &state.execution.threads[0];
-    let memory = main.memory(main.stack_pointer);
-    let heap_end = memory[1].end;
-    let execution = state.execution.clone();
-    let (pieces, images) = (Vec::new(), Vec::new());
-    let mut root =
-        Root { pieces, images, faults: -1, heap_end, execution, restoring: Duration::ZERO };
-    let copies_all = copies_all(state);
-    memory.into_iter().chain([program::globals()]).for_each(|piece| root.save(piece, copies_all));
-    state.root = Some(root);
-    crate::monitor::races::begin(state);
-}
-
-/// Makes a copy of an execution, whose memory was put back, the one under way.
-pub fn put_back(state: &mut State, execution: &Execution) {
-    state.execution.clone_from(execution);
-    for thread in state.execution.threads.iter().filter(|thread| !thread.has_ended()) {
-        // SAFETY: the thread is suspended there.
-        unsafe { crate::coroutine::scrub::below(thread.stack_pointer) };
-    }
-    crate::world::outside::mirror_all(&state.execution.signals);
-    state.step.failures.clear();
-    state.monitors.native.begin();
-    crate::machine::channels::restored(state);
-}
-
-/// Goes back to the root.
-pub fn restore(state: &mut State) {
-    // It is out of the state while that is put back.
-    let Some(mut root) = state.root.take() else { return };
-    let since = Instant::now();
-    // SAFETY: main's heap was made at start, and what was allocated since the root is nobody's any
-    // more.
-    unsafe { heap::forget_after(Region::MAIN, root.heap_end) };
-    for piece in &root.pieces {
-        piece.restore();
-    }
-    root.restore_images();
-    if state.config.request.as_ref().is_some_and(|request| request.environment.verify_restores)
-        && let Some(address) = root.difference()
-    {
-        crate::session::files::fatal(&format!(
-            "memory at {address:#x} is not what it was at the root"
-        ));
-    }
-    put_back(state, &root.execution);
-    state.root = Some(root);
-    if let Some(allocations) = &mut state.monitors.allocations {
-        allocations.begin();
-    }
-    crate::world::restore_root();
-    crate::monitor::races::begin(state);
-    crate::report::record::begin(state);
-    took(state, since);
 }
 
 /// Going back has begun then, and is over.

@@ -1,24 +1,20 @@
 //! The runtime's one state: what outlives executions, and the execution under way.
 //!
 //! There is one OS thread, so there is one state; [`crate::machine::hook`] says how it is come by.
-//! Explorer and coroutines take turns ([`stop`], [`run`], [`leave`]).
+//! Explorer and coroutines take turns ([`crate::scheduler::stops`], [`leave`]).
 
-use crate::coroutine::context;
 use crate::machine::config::{Config, Mode};
 use crate::machine::execution::Execution;
-use crate::machine::hook::{self, Entered};
+use crate::machine::hook;
 use crate::machine::knowledge::Knowledge;
 use crate::machine::monitors::Monitors;
-use crate::machine::operation::Pending;
 use crate::machine::root::Root;
 use crate::machine::step::StepUnderWay;
 use crate::machine::thread::Thread;
 use crate::machine::verdicts::Verdicts;
 use crate::session::files::StatusPage;
 use lockred_protocol::session::Request;
-use lockred_protocol::sites::SiteId;
 use lockred_search::machine::Flow;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// See the module.
 pub struct State {
@@ -98,74 +94,6 @@ pub type Passed = [u64; 4];
 /// Nothing.
 pub const NOTHING: Passed = [0; 4];
 
-/// Stops the running thread before an operation, until the explorer runs it again.
-pub fn stop(entered: &mut Entered, pending: Pending, passed: Passed, site: SiteId) {
-    keep_errno(entered);
-    if !entered.below_root {
-        crate::machine::limits::before_root(entered);
-    }
-    crate::monitor::exclusive::look(entered, None);
-    let state = &mut **entered;
-    let stopped = crate::report::record::stack(state);
-    let number = state.thread_number();
-    let frames = match (&mut state.monitors.recorder, &mut state.monitors.observed) {
-        (Some(recorder), _) => Some(&mut recorder.frames),
-        (None, Some(observed)) => Some(&mut observed.frames),
-        (None, None) => None,
-    };
-    if let Some(frames) = frames {
-        frames.insert(number, crate::coroutine::unwind::frames());
-    }
-    let frame =
-        if state.config.compares { crate::coroutine::unwind::program_frame() } else { None };
-    if let Some(frame) = &frame {
-        // SAFETY: it is a frame of the running stack.
-        unsafe { state.knowledge.frames.clear(frame) };
-    }
-    let scales = u64::from(state.knowledge.scales);
-    let thread = state.thread();
-    thread.loops.acts += scales;
-    thread.frame = frame;
-    thread.stopped = stopped;
-    thread.pending = pending;
-    thread.arguments = passed;
-    thread.site = site;
-    switch_to_explorer(entered);
-    crate::coroutine::scrub::after_stop();
-    while entered.probing {
-        let stack = crate::coroutine::unwind::stack();
-        entered.thread().stopped = stack;
-        switch_to_explorer(entered);
-    }
-}
-
-/// Suspends the running thread.
-fn switch_to_explorer(entered: &mut Entered) {
-    let explorer = entered.explorer;
-    let save = &raw mut entered.thread().stack_pointer;
-    // SAFETY: `explorer` was saved by `run`, whose stack waits there; `save` is written before
-    // anything else runs.
-    entered.outside(|| unsafe { context::switch(save, explorer) });
-}
-
-/// Return addresses of a stopped thread's stack, and after them those of its creation. Called by
-/// the explorer.
-pub fn stack_of(entered: &mut Entered, number: u32) -> Vec<u64> {
-    let thread = &entered.execution.threads[number as usize];
-    let region = thread.region.0 as usize;
-    let mut stack = Vec::new();
-    // A thread that left its coroutine in the middle cannot be run, not even for this.
-    let over = entered.step.flow != Flow::On;
-    if !over && !matches!(thread.pending, Pending::Start | Pending::Ended) {
-        entered.probing = true;
-        run(entered, number);
-        entered.probing = false;
-        stack.clone_from(&entered.execution.threads[number as usize].stopped);
-    }
-    stack.extend(entered.knowledge.created.get(region).into_iter().flatten());
-    stack
-}
-
 /// Leaves the running coroutine for good: its thread has ended, or the execution is over.
 pub fn leave(state: &mut State) -> ! {
     let explorer = state.explorer;
@@ -177,31 +105,6 @@ pub fn leave(state: &mut State) -> ! {
 pub fn end_execution(state: &mut State, flow: Flow) -> ! {
     state.step.flow = flow;
     leave(state)
-}
-
-/// The thread whose coroutine is running, and one more; 0 while the explorer runs. For signal
-/// handlers, which may come while somebody has the state.
-static RUNNING: AtomicU32 = AtomicU32::new(0);
-
-/// The thread whose coroutine is running.
-pub fn running() -> Option<u32> {
-    RUNNING.load(Ordering::Relaxed).checked_sub(1)
-}
-
-/// Runs a thread's coroutine until it stops or leaves.
-pub fn run(entered: &mut Entered, number: u32) {
-    let state = &mut **entered;
-    state.running = Some(number);
-    RUNNING.store(number + 1, Ordering::Relaxed);
-    let thread = &state.execution.threads[number as usize];
-    let stack_pointer = thread.stack_pointer;
-    crate::memory::thread_locals::switch_to(thread.handle.tls);
-    let save = &raw mut state.explorer;
-    // SAFETY: the thread is suspended, or prepared and not yet run; by the Machine contract it has
-    // not ended.
-    entered.outside(|| unsafe { context::switch(save, stack_pointer) });
-    entered.running = None;
-    RUNNING.store(0, Ordering::Relaxed);
 }
 
 /// Sets the OS thread's `errno`, on behalf of the running thread.

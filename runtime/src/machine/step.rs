@@ -3,16 +3,15 @@
 
 use crate::machine::event::{ChannelAct, Event, Executed, Futex};
 use crate::machine::footprints::{queue, word};
-use crate::machine::native::sign;
 use crate::machine::object_ids::NUMBERING;
 use crate::machine::operation::{AtomicOperation, Pending};
 use crate::machine::state::State;
-use crate::monitor::transactions::Lent;
-use crate::report::failure::Failure;
+use crate::record::failure::Failure;
 use lockred_protocol::sites::SiteId;
-use lockred_search::discipline::Passing;
+use lockred_search::discipline::{Passing, TransactionMonitor};
 use lockred_search::footprint::{Access, Filler, Footprint};
 use lockred_search::machine::{Chooser, Flow, ThreadId};
+use std::ptr::NonNull;
 
 /// The step that is being executed.
 #[derive(Default)]
@@ -36,7 +35,7 @@ pub struct StepUnderWay {
     /// Operations that were executed without looking.
     pub unwatched: u32,
     /// Sleeps, timeouts and looks at clocks that ended in it before others had gone on
-    /// ([`crate::machine::timely`]).
+    /// ([`crate::scheduler::timely`]).
     pub overtaken: u32,
     /// Reads of loops that go round in vain: words, and where.
     repeats: Vec<(usize, SiteId)>,
@@ -73,7 +72,34 @@ impl StepUnderWay {
     }
 }
 
-/// See [`crate::machine::event`].
+/// The monitor of the step under way, which the search lends: hooks reach it from inside the step.
+#[derive(Debug)]
+pub struct Lent(NonNull<TransactionMonitor<'static>>);
+
+impl Lent {
+    /// Lends a monitor.
+    ///
+    /// # Safety
+    /// The monitor lives as long as this value, and nobody else reaches it while a hook runs.
+    pub const unsafe fn new(monitor: NonNull<TransactionMonitor<'_>>) -> Self {
+        Self(monitor.cast())
+    }
+
+    /// The monitor. Nobody else has it while this is borrowed.
+    pub const fn monitor(&mut self) -> &mut TransactionMonitor<'static> {
+        // SAFETY: by the promise of who has lent it, which ends with this value.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+/// Mixes an operation into a signature.
+pub fn sign(signature: &mut u64, what: u64, address: usize, site: SiteId) {
+    for word in [what, address as u64, u64::from(site.0)] {
+        *signature = (signature.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     match event {

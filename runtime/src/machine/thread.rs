@@ -41,11 +41,11 @@ pub struct Loops {
     /// What happened to it for no reason.
     pub spurious: Spurious,
     /// Operations of which others may know, in programs whose loops end early
-    /// ([`crate::loops::scaled`]).
+    /// ([`crate::hooks::rounds`]).
     pub acts: u64,
 }
 
-/// The atomic regions that it is in ([`crate::loops::region`]).
+/// The atomic regions that it is in ([`crate::machine::region`]).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AtomicRegion {
     /// Inside of one: the next operations belong to the step under way.

@@ -6,7 +6,7 @@
 //! or cannot be read, is not undone: an assumption (`external-write`).
 
 use super::{file_times, system_files};
-use crate::hooks::host;
+use crate::host;
 use crate::world::file_times as clocks;
 use crate::world::undo::{self, Identity, Kept, Stamps, Undo, push};
 use crate::world::{descriptors, shared};

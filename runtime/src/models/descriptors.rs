@@ -1,7 +1,7 @@
 //! File descriptors: what is opened below the root is closed at a restore, positions go back, what
 //! would block there is refused.
 
-use crate::hooks::host;
+use crate::host;
 use crate::world::descriptors as world;
 use libc::c_int;
 
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn __lr_libc_fcntl(fd: c_int, command: c_int, argument: us
         libc::F_SETFL if !is_of_root(fd) => call(),
         _ if host::below_root() => host::unsupported("fcntl"),
         _ if NAMING_PROCESSES.contains(&command) => {
-            super::numbers::show();
+            crate::host::numbers::show();
             crate::kernel::waits_or_not("fcntl", call)
         }
         _ => crate::kernel::waits_or_not("fcntl", call),

@@ -6,7 +6,7 @@
 
 use super::{files, paths};
 use crate::hooks::blocks as memory;
-use crate::hooks::host;
+use crate::host;
 use crate::machine::state;
 use libc::{DIR, c_char, c_int, c_long, dirent};
 

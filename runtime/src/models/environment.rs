@@ -1,6 +1,6 @@
 //! Environment variables: libc's own, put back at a restore if an execution changed them.
 
-use crate::hooks::host;
+use crate::host;
 use libc::{c_char, c_int};
 
 /// getenv.

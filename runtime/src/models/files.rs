@@ -3,7 +3,7 @@
 
 use super::changes;
 use super::descriptors::{self, must_not_block};
-use crate::hooks::host;
+use crate::host;
 use crate::kernel;
 use crate::machine::state::set_errno;
 use libc::{c_int, c_void, iovec, off_t};

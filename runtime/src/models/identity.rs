@@ -1,7 +1,7 @@
 //! What a program learns about the process and the machine: constants, so that every process and
 //! every execution learns the same, except where the kernel's own [`numbers`] show.
 
-use super::numbers;
+use crate::host::numbers;
 use crate::machine::hook;
 use crate::machine::state::State;
 use crate::machine::thread::Thread;

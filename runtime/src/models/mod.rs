@@ -8,16 +8,15 @@ mod environment;
 pub mod file_times;
 pub mod files;
 pub mod identity;
-pub mod numbers;
 pub mod paths;
 pub mod processors;
 mod signal_sets;
-mod signals;
+pub mod signals;
 mod strings;
 pub mod system_files;
 pub mod usage;
 
-pub use signals::{aborts, nobody_reads};
+pub use signals::nobody_reads;
 
 /// Does what a system call does that asks for the process, or is about signals, if it is one that
 /// is modelled.

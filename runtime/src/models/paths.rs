@@ -1,7 +1,7 @@
 //! Calls that name files: really done; changes are undone at a restore ([`changes`]).
 
 use super::{changes, descriptors, file_times, system_files};
-use crate::hooks::host;
+use crate::host;
 use libc::{c_char, c_int, c_uint};
 use std::ffi::CStr;
 

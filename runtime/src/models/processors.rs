@@ -5,7 +5,7 @@
 //! number must not depend on that.
 
 use super::identity;
-use crate::hooks::host;
+use crate::host;
 use crate::machine::hook;
 use crate::machine::state::{State, set_errno};
 use crate::world::processors::{ALL, PROCESSORS};

@@ -1,7 +1,7 @@
 //! Sets of signals: a kilobit of the program's memory each, of which a call reads and writes what
 //! it needs.
 
-use crate::hooks::host;
+use crate::host;
 use crate::machine::state::set_errno;
 use libc::{c_int, sigset_t};
 

@@ -1,7 +1,7 @@
 //! Memory and string functions: the ranges that they read and write are plain accesses of the
 //! running thread.
 
-use crate::hooks::host;
+use crate::host;
 use libc::{c_char, c_int, c_void};
 
 /// memcpy.

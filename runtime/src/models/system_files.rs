@@ -1,7 +1,7 @@
 //! Files that are answers of the system: what it says of itself, and of processes.
 
-use super::numbers;
-use crate::hooks::host;
+use crate::host;
+use crate::host::numbers;
 use crate::world::shared;
 use lockred_protocol::codes::AssumptionKind;
 use std::ffi::{CStr, OsStr, c_char};

@@ -1,6 +1,6 @@
 //! What the process and the machine have used: time is the virtual one, all else is fixed.
 
-use crate::hooks::host;
+use crate::host;
 use libc::{c_int, c_long};
 
 /// Memory that is free, in pages: as much as anybody wants.

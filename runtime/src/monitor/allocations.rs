@@ -1,62 +1,13 @@
-//! Where blocks were allocated and freed, and by whom: for reports, and for grouping leaks by where
-//! they come from.
+//! Where the program allocates and frees blocks ([`crate::record::allocations`]), and what reports
+//! say of that.
 
 use crate::machine::event::Freed;
-use crate::machine::execution::Held;
 use crate::machine::state::State;
-use crate::report::failure::place;
+use crate::record::allocations::Event;
+use crate::record::failure::place;
+use crate::record::held::Held;
 use lockred_protocol::message::{Place, Role};
 use lockred_protocol::sites::SiteId;
-use std::collections::HashMap;
-
-/// Blocks from before the root of which the allocation is remembered: a stack is walked for each.
-const MOST_BEFORE_ROOT: usize = 20_000;
-
-/// What happened to a block.
-#[derive(Clone, Debug)]
-pub struct Event {
-    /// Who did it.
-    pub thread: u32,
-    /// Return addresses, innermost first.
-    pub stack: Vec<u64>,
-    /// Steps recorded before it.
-    step: usize,
-    /// Locks that the thread held.
-    held: Vec<Held>,
-}
-
-/// One block from its allocation on.
-#[derive(Clone, Debug, Default)]
-pub struct Life {
-    /// Its allocation, unless that is too long ago.
-    pub allocated: Option<Event>,
-    /// Its deallocation, once it is freed.
-    pub freed: Option<Event>,
-}
-
-/// The blocks of one execution, by address. Kept while recording, and where leaks are looked for.
-#[derive(Debug, Default)]
-pub struct Allocations {
-    before_root: HashMap<usize, Life>,
-    since_root: HashMap<usize, Life>,
-}
-
-impl Allocations {
-    /// What is known of a block.
-    pub fn of(&self, block: usize) -> Option<&Life> {
-        self.since_root.get(&block).or_else(|| self.before_root.get(&block))
-    }
-
-    /// The allocation of a block, if that was after the root.
-    pub fn allocated_since_root(&self, block: usize) -> Option<&Event> {
-        self.since_root.get(&block)?.allocated.as_ref()
-    }
-
-    /// An execution begins at the root.
-    pub fn begin(&mut self) {
-        self.since_root.clear();
-    }
-}
 
 /// What the running thread does just now.
 fn event(state: &State) -> Event {
@@ -70,7 +21,7 @@ fn event(state: &State) -> Event {
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &crate::machine::event::Event<'_>) {
     match *event {
@@ -85,19 +36,13 @@ pub fn on(state: &mut State, event: &crate::machine::event::Event<'_>) {
 /// The running thread has got a block.
 fn allocated(state: &mut State, block: usize) {
     let below_root = state.below_root;
-    if state
-        .monitors
-        .allocations
-        .as_ref()
-        .is_none_or(|allocations| !below_root && allocations.before_root.len() >= MOST_BEFORE_ROOT)
-    {
+    let allocations = state.monitors.allocations.as_ref();
+    if allocations.is_none_or(|allocations| !allocations.has_room(below_root)) {
         return;
     }
-    let life = Life { allocated: Some(event(state)), freed: None };
+    let event = event(state);
     if let Some(allocations) = &mut state.monitors.allocations {
-        let allocations =
-            if below_root { &mut allocations.since_root } else { &mut allocations.before_root };
-        allocations.insert(block, life);
+        allocations.allocated(block, event, below_root);
     }
 }
 
@@ -107,15 +52,9 @@ fn freed(state: &mut State, block: usize) {
         return;
     }
     let event = event(state);
-    let Some(allocations) = &mut state.monitors.allocations else { return };
-    if state.below_root {
-        let mut life = allocations.of(block).cloned().unwrap_or_default();
-        // One that was allocated before the root is not known as the program's own until then, but
-        // is from here on.
-        life.freed = Some(event);
-        allocations.since_root.insert(block, life);
-    } else {
-        allocations.before_root.remove(&block);
+    let below_root = state.below_root;
+    if let Some(allocations) = &mut state.monitors.allocations {
+        allocations.freed(block, event, below_root);
     }
 }
 
@@ -154,4 +93,20 @@ fn held_place(state: &mut State, role: Role, held: &Held) -> Place {
         place.stack.clone_from(&held.stack);
     }
     place
+}
+
+/// What a report says besides of a block that the running thread is freeing: the locks that it
+/// holds, and where the block comes from.
+pub fn places_of_free(state: &mut State, block: usize) -> Vec<Place> {
+    if state.monitors.recorder.is_none() {
+        return Vec::new();
+    }
+    let number = state.thread_number();
+    let held = held_by(state, number);
+    let mut all: Vec<Place> = held_places(state, Role::Held, held).collect();
+    let life = state.monitors.allocations.as_ref().and_then(|lives| lives.of(block));
+    if let Some(event) = life.and_then(|life| life.allocated.clone()) {
+        all.extend(places(state, Role::Allocated, &event));
+    }
+    all
 }

@@ -21,24 +21,6 @@ use crate::memory::validity;
 /// Where allocations are, as reported to the search: they have no place in the program.
 pub const SITE: u64 = 1 << 32;
 
-/// Pages of which it is remembered in which block they were looked at last.
-const HINTS: usize = 256;
-const PAGE: usize = 4096;
-
-/// Where blocks were found. Blocks come and go, so what is found here is looked at again.
-#[derive(Debug)]
-pub struct Births {
-    hints: [usize; HINTS],
-    /// Some block from before the root was freed below it, and its place given out again.
-    reborn: bool,
-}
-
-impl Default for Births {
-    fn default() -> Self {
-        Self { hints: [0; HINTS], reborn: false }
-    }
-}
-
 /// The word that stands for a block.
 const fn word(block: usize) -> usize {
     block - validity::GRANULE
@@ -83,7 +65,7 @@ pub fn used(state: &mut State, access: AccessInfo, raced: Option<u32>) -> Option
 /// The same, of memory that another thread may have allocated below the root.
 #[inline(never)]
 fn used_of_others(state: &mut State, access: AccessInfo, raced: Option<u32>) -> Option<Race> {
-    let hint = &mut state.monitors.births.hints[access.addr / PAGE % HINTS];
+    let hint = state.monitors.births.hint(access.addr);
     let block = heap::block_of(access.addr, *hint)?;
     *hint = block.start;
     if !heap::is_of_another(block.start, access.thread) {

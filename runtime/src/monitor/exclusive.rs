@@ -13,9 +13,8 @@ use crate::machine::event::{Event, Freed};
 use crate::machine::hook::{self, Entered};
 use crate::machine::state::State;
 use lockred_protocol::message::{Broken, BrokenRule, Memory};
-use lockred_protocol::session::Watch;
 use lockred_protocol::sites::SiteId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// As the crate `lockred` has it (`runtime/annotations/src/exclusive.rs`).
 #[repr(C)]
@@ -24,42 +23,7 @@ struct Predicate {
     call: unsafe extern "C" fn(usize, usize) -> bool,
 }
 
-/// What is looked after.
-#[derive(Default, Debug)]
-pub struct Exclusive {
-    watches: Vec<Watch>,
-    /// Of the execution under way: who satisfies which predicate of which value.
-    values: BTreeMap<(u64, usize), BTreeSet<u32>>,
-    /// The last access that was seen: its thread and place.
-    last: (u32, SiteId, Vec<u64>),
-    broken: Vec<Broken>,
-    /// The thread that is asked about.
-    asked: Option<u32>,
-}
-
-impl Exclusive {
-    /// Looks after these.
-    pub fn new(watches: &[Watch]) -> Self {
-        Self { watches: watches.to_vec(), ..Self::default() }
-    }
-
-    /// An execution begins.
-    pub fn begin(&mut self) {
-        self.values.clear();
-    }
-
-    /// What is wrong with the predicates themselves.
-    pub fn take_broken(&mut self) -> Vec<Broken> {
-        std::mem::take(&mut self.broken)
-    }
-
-    /// A block is freed.
-    fn freed(&mut self, block: std::ops::Range<usize>) {
-        self.values.retain(|(_, at), _| !block.contains(at));
-    }
-}
-
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if let Event::Freed(Freed { address, size, block: true, .. }) = *event {
@@ -146,14 +110,14 @@ fn who(entered: &mut Entered, watch: (u64, usize)) -> BTreeSet<u32> {
 /// Whether a thread satisfies a predicate of a value.
 fn holds(entered: &mut Entered, (predicate, value): (u64, usize), thread: u32) -> bool {
     entered.monitors.exclusive.asked = Some(thread);
-    crate::monitor::races::pause(true);
+    crate::machine::watch::pause(true);
     // SAFETY: the request names a predicate of the executable, and its value lives: the field is
     // about to be accessed, or was and is not freed.
     let holds = entered.outside(|| unsafe {
         let predicate = &*(predicate as *const Predicate);
         (predicate.call)(predicate.holds, value)
     });
-    crate::monitor::races::pause(false);
+    crate::machine::watch::pause(false);
     entered.monitors.exclusive.asked = None;
     holds
 }

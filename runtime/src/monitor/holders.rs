@@ -1,13 +1,14 @@
 //! Who holds which lock, and in which order locks are acquired.
 
+use crate::locks::order;
 use crate::machine::event::Event;
-use crate::machine::execution::Held;
 use crate::machine::operation::AtomicOperation;
 use crate::machine::state::State;
 use crate::monitor::lock_order;
+use crate::record::held::Held;
 use lockred_protocol::hooks::Class;
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     match event {
@@ -15,11 +16,11 @@ pub fn on(state: &mut State, event: &Event<'_>) {
             used(state, done.operation, done.wrote);
         }
         Event::Created { child, .. } => {
-            let creates = lock_order::Event::Creates(state.thread_number(), *child);
+            let creates = order::Event::Creates(state.thread_number(), *child);
             state.execution.events.push(creates);
         }
         Event::Joined { target, .. } => {
-            let joins = lock_order::Event::Joins(state.thread_number(), *target);
+            let joins = order::Event::Joins(state.thread_number(), *target);
             state.execution.events.push(joins);
         }
         _ => {}
@@ -29,7 +30,7 @@ pub fn on(state: &mut State, event: &Event<'_>) {
 /// A lock's word was operated on.
 fn used(state: &mut State, operation: &AtomicOperation, wrote: bool) {
     if !wrote {
-        crate::claims::locked::failed(state, operation);
+        crate::monitor::claimed_locks::failed(state, operation);
         return;
     }
     let stack = crate::report::record::stack(state);

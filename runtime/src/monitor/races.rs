@@ -1,24 +1,16 @@
 //! Data races, by the exact detector and by who has allocated what; and when there can be none.
 
 use crate::detect::{self, AccessInfo, AccessKind, By, Detector, Race, StackId};
-use crate::machine::config::Mode;
 use crate::machine::event::{ChannelAct, Event, Executed, Freed, Plain};
 use crate::machine::operation::{Atomic, AtomicOperation};
 use crate::machine::state::State;
+use crate::machine::watch::{rest, wake_up, watching};
 use crate::memory::heap::Reuse;
 use crate::monitor::births;
-use crate::report::captures::Spot;
-use crate::report::race_report::report;
+use crate::monitor::race_report::report;
+use crate::record::captures::Spot;
 use lockred_protocol::hooks::How;
 use lockred_protocol::sites::SiteId;
-
-/// Plain hooks are called only while this is not 0: below the root.
-#[unsafe(no_mangle)]
-pub static mut __lr_watch: u32 = 0;
-
-/// Accesses may race. While they cannot, they are only looked at for whether their memory is there
-/// ([`crate::monitor::memory_safety`]).
-static mut MAY_RACE: bool = false;
 
 /// An execution begins: the detector forgets, and watches.
 pub fn begin(state: &mut State) {
@@ -48,35 +40,6 @@ pub fn rest_if_alone(state: &mut State) {
     if state.execution.live == 1 && behind_all {
         rest();
     }
-}
-
-/// Accesses are not watched for races until a thread is created.
-pub fn rest() {
-    // SAFETY: one OS thread.
-    unsafe { MAY_RACE = false };
-}
-
-/// A thread was created: accesses may race again.
-pub fn wake_up(state: &State) {
-    if state.config.mode != Mode::Free {
-        // SAFETY: one OS thread; the program reads the first only while a coroutine runs.
-        unsafe {
-            __lr_watch = 1;
-            MAY_RACE = true;
-        }
-    }
-}
-
-/// Plain hooks are not called for a while, and are again.
-pub fn pause(pauses: bool) {
-    // SAFETY: one OS thread.
-    unsafe { __lr_watch = u32::from(!pauses) };
-}
-
-/// Whether accesses are watched for races now.
-pub fn watching() -> bool {
-    // SAFETY: one OS thread.
-    unsafe { MAY_RACE }
 }
 
 /// A stack id for the detector: of the running stack while recording, else 0. A thread that goes
@@ -117,7 +80,7 @@ fn judged(state: &mut State, access: AccessInfo, race: Option<Race>) {
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     let thread = state.thread_number();

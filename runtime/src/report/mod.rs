@@ -1,11 +1,6 @@
-//! What is reported of executions: the record, and what is wrong with them.
+//! What a replay records of an execution, and how reports call it.
 
-pub mod captures;
 pub mod debugger;
-pub mod failure;
-pub mod judge;
-pub mod left_out;
+pub mod home;
 pub mod objects;
-pub mod race_report;
 pub mod record;
-pub mod stuck;

@@ -40,7 +40,7 @@ pub const fn kind(class: Class) -> &'static str {
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     if state.monitors.recorder.is_some() {
@@ -78,9 +78,7 @@ fn record_event(state: &mut State, event: &Event<'_>) {
         }
         Event::Created { child, .. } => (format!("spawn thread {child}"), None, no_site),
         Event::Joined { target, .. } => (format!("join thread {target}"), None, no_site),
-        Event::Slept(nanoseconds) => {
-            (format!("sleep {}", crate::machine::timely::in_words(nanoseconds)), None, no_site)
-        }
+        Event::Slept(nanoseconds) => (format!("sleep {}", in_words(nanoseconds)), None, no_site),
         Event::Looked { late: true } => {
             ("looks at a clock: 24 h have passed".to_owned(), None, no_site)
         }
@@ -179,4 +177,27 @@ fn words_of_futex(what: Futex<'_>) -> Option<String> {
         }
     };
     Some(words.to_owned())
+}
+
+/// `250 ms`.
+fn in_words(nanoseconds: u64) -> String {
+    let units = [(3_600_000_000_000, "h"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let exact =
+        units.iter().find(|(unit, _)| nanoseconds >= *unit && nanoseconds.is_multiple_of(*unit));
+    match exact {
+        Some((unit, name)) => format!("{} {name}", nanoseconds / unit),
+        None => format!("{nanoseconds} ns"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_reported_in_the_largest_unit_that_fits() {
+        let reported = [0, 1_500, 2_000, 250_000_000, 30_000_000_000, 24 * 3_600_000_000_000];
+        let words = ["0 ns", "1500 ns", "2 us", "250 ms", "30 s", "24 h"];
+        assert_eq!(reported.map(in_words), words);
+    }
 }

@@ -47,7 +47,7 @@ pub fn keep(state: &State, request: &Request, watch: &Watch, frontier: &Frontier
         return;
     }
     let mut warnings = state.verdicts.warnings.clone();
-    crate::monitor::atomicity::report(&state.monitors.atomicity, &mut warnings);
+    crate::discipline::atomicity::report(&state.monitors.atomicity, &mut warnings);
     let checkpoint = Checkpoint {
         seconds: watch.seconds(),
         findings: watch.findings().into(),

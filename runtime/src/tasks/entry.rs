@@ -7,7 +7,8 @@ use crate::hooks::pthread;
 use crate::machine::config::Mode;
 use crate::machine::hook;
 use crate::machine::operation::Pending;
-use crate::machine::state::{State, run};
+use crate::machine::state::State;
+use crate::scheduler::stops::run;
 use crate::session::files as session;
 use crate::tasks::response;
 use lockred_protocol::session::{Phase, Task};
@@ -121,7 +122,7 @@ fn run_to_root() -> bool {
     let rooted = entered.execution.threads[0].pending != Pending::Ended
         && entered.step.flow == lockred_search::machine::Flow::On;
     if rooted {
-        crate::machine::root::reached(entered);
+        crate::drive::restore::reached(entered);
     }
     if let Some(status) = entered.config.status {
         status.phase(Phase::BelowRoot);
@@ -139,7 +140,7 @@ fn run_freely(rooted: bool) -> i32 {
             0
         }
     }
-    let mut machine = crate::machine::native::Native::default();
+    let mut machine = crate::drive::native::Native::default();
     let mut step = Step::default();
     let mut last = 0;
     let goes_on = |state: &mut State| {
@@ -148,7 +149,7 @@ fn run_freely(rooted: bool) -> i32 {
     while rooted && hook::with(goes_on) {
         let threads = machine.threads();
         // Everybody in turn, so that loops that wait for others end.
-        let with = |machine: &mut crate::machine::native::Native, wanted: Status| {
+        let with = |machine: &mut crate::drive::native::Native, wanted: Status| {
             let mut order = (1..=threads).map(|offset| ThreadId((last + offset) % threads));
             order.find(|&thread| machine.status(thread) == wanted)
         };

@@ -8,13 +8,13 @@
 //! exited with success, `Ok` means success. From then on, main ends the process where the test
 //! returns `Ok`, after its thread-local destructors, as it would have in the end.
 
+use crate::drive::native::Native;
 use crate::machine::execution::Exit;
 use crate::machine::hook;
 use crate::machine::libtest::Harness;
-use crate::machine::native::Native;
 use crate::machine::state::State;
-use crate::report::failure::Failure;
-use crate::report::record::Recorder;
+use crate::record::failure::Failure;
+use crate::record::recorder::Recorder;
 use lockred_search::{self as search, Choice, Counts, Observer};
 
 /// Looks on without a word.
@@ -57,7 +57,7 @@ pub fn learn() -> bool {
     state.knowledge.harness = if passed { Harness::LeftOut } else { Harness::Runs };
     // Whoever looks at the root next finds it: locks that were held where that execution ended are
     // not held there.
-    crate::machine::root::restore(state);
+    crate::drive::restore::restore(state);
     state.monitors.recorder = recorder;
     state.config.by_transactions = by_transactions;
     state.verdicts.unsupported = None;

@@ -1,10 +1,10 @@
 //! The least schedule that shows a bug, on the native machine: single operations, watched by the
 //! exact race detector.
 
+use crate::drive::native::Native;
 use crate::machine::hook;
-use crate::machine::native::Native;
 use crate::machine::schedule_log::{beginning, from_wire, log_choice, to_wire};
-use crate::report::failure::Failure;
+use crate::record::failure::Failure;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Measure, Message, Minimised};
 use lockred_protocol::schedule::Schedule;

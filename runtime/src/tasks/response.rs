@@ -3,14 +3,14 @@
 //! Nobody has the state while a search runs: the machine and the observers that it calls enter
 //! ([`crate::machine::hook`]).
 
+use crate::discipline::atomicity::Atomicity;
+use crate::discipline::observed::Observed;
+use crate::drive::native::Native;
+use crate::locks::order::LockOrder;
 use crate::machine::hook::{self, Entered};
-use crate::machine::native::Native;
 use crate::machine::object_ids::Use;
 use crate::machine::schedule_log::{beginning, from_wire, log_choice, to_wire};
-use crate::monitor::atomicity::Atomicity;
-use crate::monitor::lock_order::LockOrder;
-use crate::monitor::observed::Observed;
-use crate::report::failure::Failure;
+use crate::record::failure::Failure;
 use crate::tasks::checkpoint;
 use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_protocol::message::{
@@ -169,7 +169,7 @@ impl Observer<Failure> for Watch {
         let schedule = Schedule(beginning(state).chain(schedule).collect());
         // What shows under the schedule of another finding follows from that: usually the same
         // mistake.
-        if crate::machine::timely::is_known(state, &failure.key) {
+        if crate::scheduler::timely::is_known(state, &failure.key) {
             return true;
         }
         let follows = |known: &Finding| known.key == failure.key || known.schedule == schedule;
@@ -251,11 +251,11 @@ fn search_by(
         });
     }
     if watch.findings.iter().all(|finding| finding.kind != BugKind::Deadlock) {
-        let cycles = crate::monitor::lock_order::warnings(state, stop == Reason::Complete);
+        let cycles = state.monitors.lock_order.warnings(stop == Reason::Complete);
         state.verdicts.warnings.extend(cycles);
     }
-    crate::report::left_out::judge(state);
-    crate::monitor::atomicity::report(&state.monitors.atomicity, &mut state.verdicts.warnings);
+    crate::judge::left_out::judge(state);
+    crate::discipline::atomicity::report(&state.monitors.atomicity, &mut state.verdicts.warnings);
     if !watch.findings.is_empty() {
         // A mistake is reported first; what it leaves behind says little.
         state.verdicts.warnings.retain(|warning| warning.kind != WarningKind::Leak);
@@ -342,7 +342,7 @@ fn judge_only(watch: &mut Watch) -> Outcome {
         return interrupted();
     }
     if entered.verdicts.unsupported.is_none() {
-        crate::report::judge::finish(&mut entered, &mut failures);
+        crate::judge::execution::finish(&mut entered, &mut failures);
     }
     let unsupported = entered.verdicts.unsupported.is_some();
     drop(entered);
@@ -391,7 +391,7 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
             }))
         }
         Stop::Nondeterminism { step } => {
-            Reason::Unsupported(crate::machine::limits::nondeterminism(entered, step, None))
+            Reason::Unsupported(crate::drive::nondeterminism::nondeterminism(entered, step, None))
         }
     }
 }
@@ -443,7 +443,7 @@ impl Observer<Failure> for Follower {
 /// Follows a schedule and reports everything.
 pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let length = schedule.0.len() - usize::from(schedule.is_step_by_step());
-    let left = crate::report::record::BEHIND;
+    let left = crate::record::recorder::BEHIND;
     let watch = Watch::new(None, true);
     let mut follower = Follower { watch, length, left, recorded: Vec::new() };
     let goes_on = !rooted || crate::tasks::harness::learn();
@@ -494,11 +494,8 @@ pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
         objects: recorder.objects,
         steps: recorder.steps,
         output: recorder.output,
-        warnings: [
-            crate::monitor::lock_order::warnings(state, true),
-            state.monitors.atomicity.warnings(),
-        ]
-        .concat(),
+        warnings: [state.monitors.lock_order.warnings(true), state.monitors.atomicity.warnings()]
+            .concat(),
         scaled: scaled.cloned().collect(),
         unsupported: state.verdicts.unsupported.take().or(left),
         shared: crate::world::shared::first(),

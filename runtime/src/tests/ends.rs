@@ -2,10 +2,11 @@
 
 use super::hooks::Words;
 use super::{complete, explore, kinds, right, warnings, wrong};
-use crate::hooks::process::{__lr_libc_abort, __lr_libc_atexit, __lr_libc_exit};
+use crate::hooks::process::{__lr_libc_atexit, __lr_libc_exit};
 use crate::hooks::pthread::{
     __lr_libc___cxa_thread_atexit_impl, __lr_libc_pthread_key_create, __lr_libc_pthread_setspecific,
 };
+use crate::models::signals::calls::__lr_libc_abort;
 use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_protocol::message::Stop;
 

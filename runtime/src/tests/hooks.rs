@@ -8,8 +8,8 @@ use crate::hooks::atomics::{
 use crate::hooks::blocks::{__lr_libc_free, __lr_libc_malloc};
 use crate::hooks::plain::{__lr_read, __lr_write};
 use crate::hooks::pthread::{__lr_libc_pthread_create, __lr_libc_pthread_join};
-use crate::kernel::__lr_libc_syscall;
-use crate::monitor::races::__lr_watch;
+use crate::machine::watch::__lr_watch;
+use crate::system_calls::__lr_libc_syscall;
 use lockred_protocol::hooks::{Class, How, Order, RmwOp, Test};
 use std::panic::Location;
 use std::ptr;
@@ -177,6 +177,7 @@ impl Words {
             most,
             0,
             u32::MAX,
+            __lr_libc_syscall as *const () as usize,
         )
     }
 

@@ -3,7 +3,8 @@
 use super::hooks::Words;
 use super::times::in_order;
 use super::{Program, complete, explore, kinds, right, search, wrong};
-use crate::loops::region::{__lr_region_enter, __lr_region_leave};
+use crate::machine::region::__lr_region_enter;
+use crate::machine::region::__lr_region_leave;
 use lockred_protocol::codes::{AssumptionKind, BugKind};
 use lockred_protocol::hooks::How;
 use lockred_protocol::session::Strategy;

@@ -274,8 +274,8 @@ fn a_block_that_moved_is_gone() {
         let block = __lr_libc_malloc(40);
         let moved = __lr_libc_realloc(block, 40);
         assert_ne!(block, moved);
-        crate::hooks::host::write(moved as usize, 40);
-        crate::hooks::host::write(block as usize, 1);
+        crate::host::write(moved as usize, 40);
+        crate::host::write(block as usize, 1);
         0
     }
     let bug = wrong(program, BugKind::UseAfterFree).bug.unwrap();
@@ -329,7 +329,7 @@ fn what_an_execution_allocated_is_unknown_to_the_next_one() {
         if words.load(2) == 0 {
             assert_eq!(__lr_libc_malloc(24) as usize, next);
         } else {
-            crate::hooks::host::read(next, 8);
+            crate::host::read(next, 8);
         }
         words.join(thread);
         0

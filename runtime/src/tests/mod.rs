@@ -20,15 +20,16 @@ mod times;
 mod undone;
 mod waits;
 
+use crate::drive::native::Native;
+use crate::drive::restore;
 use crate::hooks::blocks as heap;
 use crate::hooks::process;
 use crate::hooks::pthread;
 use crate::machine::config::Mode;
 use crate::machine::hook;
-use crate::machine::native::Native;
-use crate::machine::root;
 use crate::machine::start;
-use crate::machine::state::{self, State};
+use crate::machine::state::State;
+use crate::scheduler::stops;
 use crate::tasks::minimal;
 use crate::tasks::response;
 use hooks::Words;
@@ -90,14 +91,14 @@ fn prepare(
         fresh.monitors.detector =
             old.monitors.detector.take().filter(|_| !fresh.config.by_transactions);
     }
-    crate::monitor::races::rest();
+    crate::machine::watch::rest();
     hook::install(fresh);
     let entered = &mut hook::enter();
     start::main_thread(entered, bottom);
-    state::run(entered, 0);
+    stops::run(entered, 0);
     let rooted = !entered.execution.threads[0].has_ended() && entered.step.flow == Flow::On;
     if rooted {
-        root::reached(entered);
+        restore::reached(entered);
     }
     (guard, rooted)
 }
@@ -251,7 +252,7 @@ fn replay_in(program: Program, environment: Environment, schedule: Schedule) -> 
 }
 
 /// Runs the machine by hand: threads in the given order until each stops, each named once a step.
-fn by_hand(program: Program, order: &[u32]) -> Vec<Step<crate::report::failure::Failure>> {
+fn by_hand(program: Program, order: &[u32]) -> Vec<Step<crate::record::failure::Failure>> {
     struct First;
     impl Chooser for First {
         fn choose(&mut self, _of: u32) -> u32 {

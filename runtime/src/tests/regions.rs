@@ -3,7 +3,9 @@
 
 use super::hooks::Words;
 use super::{explore, right, search};
-use crate::loops::region::{__lr_region_enter, __lr_region_leave, unwinds};
+use crate::machine::region::__lr_region_enter;
+use crate::machine::region::__lr_region_leave;
+use crate::machine::region::unwinds;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::hooks::{How, Test};
 use lockred_protocol::message::Stop;

@@ -3,7 +3,7 @@
 use super::hooks::Words;
 use super::looks::{now, right_but_timed};
 use super::{Program, complete, explore, kinds, minimise, replay, right, search, search_in, wrong};
-use crate::machine::looks;
+use crate::scheduler::looks;
 use lockred_protocol::codes::{AssumptionKind, BugKind};
 use lockred_protocol::hooks::How;
 use lockred_protocol::message::{Exploration, Minimised, Timed};

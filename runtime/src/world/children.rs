@@ -1,4 +1,19 @@
-//! Child processes of the process.
+//! Child processes of the process, and whether it is one itself.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// This process is a child of an exploration process.
+static CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process is a child that the program forked: the kernel, not the model, ends it.
+pub fn is_child() -> bool {
+    CHILD.load(Ordering::Relaxed)
+}
+
+/// This process is one from now on.
+pub fn become_child() {
+    CHILD.store(true, Ordering::Relaxed);
+}
 
 /// Whether the process has children that it has not waited for.
 pub fn has_any() -> bool {

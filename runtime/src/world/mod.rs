@@ -1,5 +1,7 @@
-//! What programs see of the system around them, as far as a restore puts it back.
+//! What programs see of the system around them, who else acts there, and what of it a restore puts
+//! back.
 
+pub mod agents;
 pub mod children;
 pub mod descriptors;
 pub mod environment;

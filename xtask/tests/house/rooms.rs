@@ -1,38 +1,21 @@
-//! Folders of a package do not need each other in cycles, but for those that are known. (Tests may
-//! look at everything.)
+//! Rooms of a package, which are its folders and the files beside them, do not need each other in
+//! cycles. (Tests may look at everything.)
 
 use crate::source::{File, files};
+use crate::tree::{self, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The cycles that there are: packages, by where their sources are, and folders that need each
-/// other, be it by way of others. The list only becomes shorter.
-const KNOWN: &[(&str, &[&[&str]])] = &[
-    // The state holds whatever the machine and the monitors keep, and these are handed the state.
-    (
-        "runtime/src",
-        &[&["claims", "loops", "machine", "monitor", "report"], &["hooks", "kernel", "models"]],
-    ),
-    ("runtime/search/src", &[]),
-    ("runtime/protocol/src", &[]),
-    ("analysis/src", &[]),
-    (
-        "cargo-lockred/src",
-        &[&[
-            "audit",
-            "backend",
-            "build",
-            "check",
-            "discipline",
-            "executable",
-            "output",
-            "report",
-            "session",
-        ]],
-    ),
-    ("xtask/src", &[]),
+/// Where the sources of packages are.
+const PACKAGES: [&str; 6] = [
+    "runtime/src",
+    "runtime/search/src",
+    "runtime/protocol/src",
+    "analysis/src",
+    "cargo-lockred/src",
+    "xtask/src",
 ];
 
-/// By folder: the folders that it needs.
+/// By room: the rooms that it needs.
 type Needs = BTreeMap<String, BTreeSet<String>>;
 
 /// The first name of a path, and those of a list of paths in braces.
@@ -58,13 +41,13 @@ fn first_names(paths: &str) -> Vec<String> {
     names
 }
 
-/// The folders of the package that a file names.
+/// What a file names of the package, rooms among it.
 fn named(file: &File) -> Vec<String> {
     let mut named = Vec::new();
     for (at, path) in file.code.match_indices("crate::") {
         named.extend(first_names(&file.code[at + path.len()..]));
     }
-    // From a folder's own file, `super` is the root.
+    // From a room's own file, `super` is the root.
     if file.module.len() == 1 {
         for (at, path) in file.code.match_indices("super::") {
             named.extend(first_names(&file.code[at + path.len()..]));
@@ -74,23 +57,22 @@ fn named(file: &File) -> Vec<String> {
 }
 
 fn needs(files: &[File]) -> Needs {
-    let folders: BTreeSet<&String> =
-        files.iter().filter(|file| file.module.len() > 1).map(|file| &file.module[0]).collect();
+    let rooms: BTreeSet<&String> = files.iter().filter_map(|file| file.module.first()).collect();
     let mut needs = Needs::new();
     for file in files {
-        let Some(own) = file.module.first().filter(|own| folders.contains(own)) else { continue };
-        let others = named(file).into_iter().filter(|name| name != own && folders.contains(name));
+        let Some(own) = file.module.first() else { continue };
+        let others = named(file).into_iter().filter(|name| name != own && rooms.contains(name));
         needs.entry(own.clone()).or_default().extend(others);
     }
     needs
 }
 
-/// Everything that a folder needs, be it by way of others.
+/// Everything that a room needs, be it by way of others.
 fn reached(needs: &Needs, from: &String) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from];
-    while let Some(folder) = open.pop() {
-        for next in needs.get(folder).into_iter().flatten() {
+    while let Some(room) = open.pop() {
+        for next in needs.get(room).into_iter().flatten() {
             if reached.insert(next.clone()) {
                 open.push(next);
             }
@@ -99,29 +81,72 @@ fn reached(needs: &Needs, from: &String) -> BTreeSet<String> {
     reached
 }
 
-/// Folders that need each other.
+/// Rooms that need each other.
 fn cycles(needs: &Needs) -> BTreeSet<Vec<String>> {
     let reaches: BTreeMap<&String, BTreeSet<String>> =
-        needs.keys().map(|folder| (folder, reached(needs, folder))).collect();
-    let cycle = |folder: &String| {
-        let back = |other: &&String| reaches.get(other).is_some_and(|all| all.contains(folder));
-        reaches[folder].iter().filter(back).cloned().collect::<Vec<String>>()
+        needs.keys().map(|room| (room, reached(needs, room))).collect();
+    let cycle = |room: &String| {
+        let back = |other: &&String| reaches.get(other).is_some_and(|all| all.contains(room));
+        reaches[room].iter().filter(back).cloned().collect::<Vec<String>>()
     };
     needs.keys().map(cycle).filter(|cycle| cycle.len() > 1).collect()
 }
 
 #[test]
-fn folders_need_each_other_in_no_new_cycle() {
-    let mut different = Vec::new();
-    for (package, known) in KNOWN {
+fn rooms_need_each_other_in_no_cycle() {
+    for package in PACKAGES {
         let found = cycles(&needs(&files(package)));
-        let owned = |cycle: &&[&str]| cycle.iter().map(|&name| name.to_owned()).collect();
-        let known: BTreeSet<Vec<String>> = known.iter().map(owned).collect();
-        if found != known {
-            different.push(format!("{package}: there are {found:?}, and {known:?} are known"));
-        }
+        assert!(found.is_empty(), "{package}: need each other, be it by way of others: {found:?}");
     }
-    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+/// The rooms that ARCHITECTURE.md has of a package, from the ground up.
+fn order(package: &str) -> Vec<String> {
+    let tree = Tree::read();
+    let head = format!("Inside of `{package}`, from the ground up");
+    let (_, rest) = tree.text("ARCHITECTURE.md").split_once(&head).expect("the table is there");
+    let rows = rest.lines().skip_while(|line| !line.starts_with('|'));
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let names = rows.filter_map(|row| row.split('|').nth(1)).flat_map(tree::spans);
+    names.map(|name| name.trim_end_matches('/').to_owned()).collect()
+}
+
+/// Where a room stands before one that it needs, or is left out.
+fn misplaced(order: &[String], needs: &Needs, is_folder: impl Fn(&str) -> bool) -> Vec<String> {
+    let place = |room: &String| order.iter().position(|other| other == room);
+    let mut wrong = Vec::new();
+    for (room, others) in needs.iter().filter(|(room, _)| is_folder(room)) {
+        let Some(at) = place(room) else {
+            wrong.push(format!("{room} is left out"));
+            continue;
+        };
+        let above = others.iter().filter(|other| place(other).is_some_and(|other| other > at));
+        wrong.extend(above.map(|other| format!("{room} needs {other}")));
+    }
+    wrong
+}
+
+#[test]
+fn the_architecture_has_rooms_from_the_ground_up() {
+    for package in ["runtime/src", "cargo-lockred/src"] {
+        let files = files(package);
+        let is_folder =
+            |room: &str| files.iter().any(|f| f.module.len() > 1 && f.module[0] == room);
+        let wrong = misplaced(&order(package), &needs(&files), is_folder);
+        assert!(wrong.is_empty(), "{package}: {}", wrong.join(", "));
+    }
+}
+
+#[test]
+fn rooms_before_what_they_need_and_those_that_are_left_out_are_found() {
+    let order = ["a", "b"].map(str::to_owned);
+    let needs = |room: &str, other: &str| {
+        Needs::from([(room.to_owned(), BTreeSet::from([other.to_owned()]))])
+    };
+    assert!(misplaced(&order, &needs("b", "a"), |_| true).is_empty());
+    assert_eq!(misplaced(&order, &needs("a", "b"), |_| true), ["a needs b"]);
+    assert_eq!(misplaced(&order, &needs("c", "a"), |_| true), ["c is left out"]);
+    assert!(misplaced(&order, &needs("c", "a"), |_| false).is_empty());
 }
 
 #[test]

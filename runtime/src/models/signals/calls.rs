@@ -2,7 +2,7 @@
 
 use super::deliver::{self, deliver, operation, record, running, set_mask};
 use crate::faults::child;
-use crate::hooks::host;
+use crate::host;
 use crate::machine::hook;
 use crate::machine::state::set_errno;
 use crate::models::identity;
@@ -53,7 +53,7 @@ pub extern "C" fn __lr_libc_raise(signal: c_int) -> c_int {
 }
 
 fn raise(signal: c_int) {
-    if crate::kernel::is_child() {
+    if crate::world::children::is_child() {
         // SAFETY: a process may send itself signals; in a forked child the kernel acts on them.
         unsafe { libc::raise(signal) };
         return;
@@ -65,9 +65,21 @@ fn raise(signal: c_int) {
             && signals.mask(state.thread_number()) & only(signal) == 0
     });
     if signal == libc::SIGABRT && dies {
-        crate::hooks::process::__lr_libc_abort();
+        __lr_libc_abort();
     }
     deliver::raise(signal, libc::SI_TKILL);
+}
+
+/// abort.
+#[unsafe(no_mangle)]
+pub extern "C" fn __lr_libc_abort() -> ! {
+    if crate::world::children::is_child() {
+        std::process::abort();
+    }
+    deliver::aborts();
+    let entered = &mut hook::enter();
+    let stack = crate::report::record::stack(entered);
+    crate::hooks::process::died_of_abort(entered, stack)
 }
 
 /// kill.
@@ -77,7 +89,7 @@ pub extern "C" fn __lr_libc_kill(process: c_int, signal: c_int) -> c_int {
     if signal != 0 && !names::is_valid(signal) {
         return fails(libc::EINVAL);
     }
-    if crate::kernel::is_child() {
+    if crate::world::children::is_child() {
         // SAFETY: a process may send signals; in a forked child the kernel acts on them.
         return unsafe { libc::kill(process, signal) };
     }
@@ -133,7 +145,7 @@ pub extern "C" fn __lr_libc_tgkill(process: c_int, thread: c_int, signal: c_int)
     if process <= 0 || thread <= 0 || signal != 0 && !names::is_valid(signal) {
         return fails(libc::EINVAL);
     }
-    if crate::kernel::is_child() {
+    if crate::world::children::is_child() {
         // SAFETY: as in `kill`.
         return unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) as c_int };
     }
@@ -223,7 +235,7 @@ fn exchange(signal: c_int, new: Option<Action>) -> Action {
         (old, signals.has_handler(signal))
     });
     if let Some(new) = new {
-        if crate::kernel::is_child() {
+        if crate::world::children::is_child() {
             child::set_action(signal, new);
             return old;
         }
@@ -290,7 +302,7 @@ pub extern "C" fn __lr_libc_sigaltstack(
 /// The running thread blocks other signals than before: the kernel is informed, and what it blocks
 /// no more is acted on.
 fn changed_mask(differing: Set) {
-    if crate::kernel::is_child() {
+    if crate::world::children::is_child() {
         let mask = hook::with(|state| state.execution.signals.mask(state.thread_number()));
         return child::set_mask(mask);
     }
@@ -365,7 +377,7 @@ pub extern "C" fn __lr_libc_sigpending(set: *mut sigset_t) -> c_int {
 /// modelled.
 #[unsafe(no_mangle)]
 pub extern "C" fn __lr_libc_alarm(seconds: u32) -> u32 {
-    if crate::kernel::is_child() {
+    if crate::world::children::is_child() {
         // SAFETY: a number.
         return unsafe { libc::alarm(seconds) };
     }

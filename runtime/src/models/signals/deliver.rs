@@ -5,7 +5,7 @@
 //! pending, takes it before the call returns. What may reach another thread, at any of its
 //! instructions, is refused.
 
-use crate::hooks::host;
+use crate::host;
 use crate::machine::hook;
 use crate::machine::state::State;
 use crate::world::signal_names::name;
@@ -74,7 +74,7 @@ pub fn raise(signal: i32, code: i32) {
 /// The running thread wrote what nobody will read: the kernel sends it a signal.
 pub fn nobody_reads() {
     let reaction = hook::with(|state| state.execution.signals.reaction(libc::SIGPIPE));
-    if !crate::kernel::is_child() && reaction != Reaction::Ignore {
+    if !crate::world::children::is_child() && reaction != Reaction::Ignore {
         raise(libc::SIGPIPE, libc::SI_USER);
     }
 }

@@ -1,9 +1,9 @@
 //! Signals that the program sends to itself: actions, masks and what is pending, acted on as the
 //! kernel would.
 
-mod calls;
+pub mod calls;
 mod deliver;
 mod system_calls;
 
-pub use deliver::{aborts, nobody_reads};
+pub use deliver::nobody_reads;
 pub use system_calls::system_call;

@@ -28,7 +28,8 @@ use crate::machine::handles;
 use crate::machine::object_ids::{self, Use};
 use crate::machine::operation::{Atomic, AtomicOperation, Pending};
 use crate::machine::state::State;
-use crate::monitor::races::watching;
+use crate::machine::step::Lent;
+use crate::machine::watch::watching;
 use lockred_protocol::hooks::{Class, How, Order};
 use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{
@@ -36,7 +37,6 @@ use lockred_search::discipline::{
 };
 use lockred_search::footprint::{Access, ObjectId};
 use lockred_search::machine::ThreadId;
-use std::ptr::NonNull;
 
 /// The ordering of what the machine itself does: it orders nothing, and no program sees it.
 const INTERNAL: Ordering = Ordering { trusted: true, internal: true, ..Ordering::RELAXED };
@@ -44,26 +44,6 @@ const INTERNAL: Ordering = Ordering { trusted: true, internal: true, ..Ordering:
 /// An access of the machine's own to an object that is no memory of the program.
 const fn internal(object: ObjectId, access: Access) -> Operation {
     Operation::Data { object, access, kind: Kind::Atomic(Value::Updated, INTERNAL), site: 0 }
-}
-
-/// The monitor of the step under way, which the search lends: hooks reach it from inside the step.
-#[derive(Debug)]
-pub struct Lent(NonNull<TransactionMonitor<'static>>);
-
-impl Lent {
-    /// Lends a monitor.
-    ///
-    /// # Safety
-    /// The monitor lives as long as this value, and nobody else reaches it while a hook runs.
-    pub const unsafe fn new(monitor: NonNull<TransactionMonitor<'_>>) -> Self {
-        Self(monitor.cast())
-    }
-
-    /// The monitor. Nobody else has it while this is borrowed.
-    const fn monitor(&mut self) -> &mut TransactionMonitor<'static> {
-        // SAFETY: by the promise of who has lent it, which ends with this value.
-        unsafe { self.0.as_mut() }
-    }
 }
 
 /// The monitor, if the search by transactions runs the step, for what needs nothing else of the
@@ -327,7 +307,7 @@ pub fn pending(state: &State, number: usize, mut touch: impl FnMut(ObjectId, Acc
     }
 }
 
-/// See [`crate::machine::event`].
+/// See [`crate::scheduler::event`].
 #[inline(always)]
 pub fn on(state: &mut State, event: &Event<'_>) {
     match event {
