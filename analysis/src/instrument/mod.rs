@@ -51,7 +51,7 @@ use hooks::Hooks;
 use lockred_protocol::addresses::{Addresses, Followed};
 use lockred_protocol::audit::Audit;
 use lockred_protocol::hooks::TEXT_SECTION;
-use lockred_protocol::lock_order::LockOrder;
+use lockred_protocol::lock_order::{LockOrder, Programs};
 use lockred_protocol::plan::Reason;
 use lockred_protocol::protection::Protection;
 use locks::LocksHeld;
@@ -155,7 +155,10 @@ impl Claimed {
         sites: &mut Sites,
     ) -> Self {
         let is_asked = [Reason::OwnVariables, Reason::OwnMemory].into_iter().any(|r| rules.has(r));
-        if !is_asked && !rules.whole() && program.audited.is_none() {
+        // For an audit, functions are open to callers that are not known: that is not the order of
+        // the program as it is.
+        let in_small = rules.order == Programs::Small && program.audited.is_none();
+        if !is_asked && !in_small && !rules.whole() && program.audited.is_none() {
             return Self::default();
         }
         let flaw = rules.flaw;
@@ -176,7 +179,7 @@ impl Claimed {
         };
         let addresses = sharing.points_to.conservative();
         let reaches = Reaches::of(module, &index, &sharing);
-        if !rules.whole() && package.is_none() {
+        if !rules.whole() && !in_small && package.is_none() {
             return Self { reaches, addresses, ..Self::default() };
         }
         let points_to = &sharing.points_to;
@@ -213,7 +216,7 @@ impl Claimed {
         Self {
             audit: package
                 .map(|package| audit::audit(context, module, package, Some(&input), sites)),
-            order: match rules.checked || rules.order {
+            order: match rules.checked || in_small || rules.order == Programs::All {
                 true => lock_order::order(context, module, &order, &points, sites),
                 false => LockOrder::default(),
             },

@@ -1,7 +1,7 @@
 //! Which rules a build uses, and whether it checks them: as cargo-lockred tells the shim, in
 //! environment variables.
 
-use lockred_protocol::lock_order::LOCK_ORDER;
+use lockred_protocol::lock_order::{LOCK_ORDER, Programs};
 use lockred_protocol::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
 use lockred_protocol::protection::PROTECTION;
 
@@ -12,8 +12,8 @@ pub struct Rules {
     pub without: Vec<Reason>,
     /// All accesses have hooks, and announce what the rules claim of them.
     pub checked: bool,
-    /// The order of locks is found.
-    pub order: bool,
+    /// Where the order of locks is found.
+    pub order: Programs,
     /// It is found what protects memory.
     pub protection: bool,
     /// An error of the analysis that a test asks for.
@@ -51,8 +51,8 @@ impl Rules {
         if known.is_none() && !flaw.is_empty() {
             return Err(format!("there is no flaw `{flaw}`"));
         }
-        let [checked, order, protection] =
-            [CHECK_STATIC, LOCK_ORDER, PROTECTION].map(|name| variable(name) == "1");
+        let [checked, protection] = [CHECK_STATIC, PROTECTION].map(|name| variable(name) == "1");
+        let order = Programs::of(&variable(LOCK_ORDER)).unwrap_or_default();
         let rounds = variable(SCALE_LOOPS);
         let scaled = match rounds.parse() {
             Ok(rounds) => Some(Scaled { rounds, package: variable("CARGO_MANIFEST_DIR") }),
@@ -65,7 +65,7 @@ impl Rules {
     /// Whether the whole program is looked at for more than what needs no hook.
     #[must_use]
     pub const fn whole(&self) -> bool {
-        self.checked || self.order || self.protection
+        self.checked || matches!(self.order, Programs::All) || self.protection
     }
 
     /// Whether a rule is in use.

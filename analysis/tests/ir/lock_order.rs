@@ -67,7 +67,8 @@ fn order_by(flaw: Option<Flaw>, text: &str) -> LockOrder {
            ret void }}
          {text}"
     );
-    let rules = Rules { order: true, flaw, ..Rules::default() };
+    let rules =
+        Rules { order: lockred_protocol::lock_order::Programs::All, flaw, ..Rules::default() };
     let user_functions: HashSet<String> =
         ["both", "first", "second", "f"].map(String::from).into_iter().collect();
     let whole = whole_of(&text, Program { rules, user_functions, ..Program::default() });

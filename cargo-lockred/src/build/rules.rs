@@ -4,7 +4,7 @@ use crate::cli::selection::Analysis;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use lockred_protocol::audit::AUDIT;
-use lockred_protocol::lock_order::LOCK_ORDER;
+use lockred_protocol::lock_order::{LOCK_ORDER, Programs};
 use lockred_protocol::plan::{CHECK_STATIC, FLAW, Flaw, Reason, SCALE_LOOPS, WITHOUT};
 use lockred_protocol::protection::PROTECTION;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use std::process::Command;
 pub struct Rules {
     without: Vec<&'static str>,
     checked: bool,
-    order: bool,
+    order: Programs,
     protection: bool,
     flaw: Option<&'static str>,
     scale_loops: Option<u64>,
@@ -49,7 +49,7 @@ impl Rules {
         without.sort_unstable();
         without.dedup();
         let flaw = options.static_flaw.as_ref().map(flaw).transpose()?;
-        let (order, protection) = (options.finds_order(), options.finds_protection());
+        let (order, protection) = (options.order(), options.finds_protection());
         let Analysis { check_static: checked, scale_loops, .. } = *options;
         Ok(Self { without, checked, order, protection, flaw, scale_loops, audit: None })
     }
@@ -67,12 +67,13 @@ impl Rules {
     /// What builds with other rules differ in; nothing where all are used unchecked.
     pub fn hash(&self) -> String {
         let Self { without, checked, order, protection, flaw, scale_loops, audit } = self;
-        let as_usual = without.is_empty() && !checked && !order && !protection && flaw.is_none();
+        let as_usual = without.is_empty() && !checked && !protection && flaw.is_none();
+        let as_usual = as_usual && *order == Programs::Small;
         if as_usual && scale_loops.is_none() && audit.is_none() {
             return String::new();
         }
         let hash = Fingerprint::new().add(checked.to_string()).add(flaw.unwrap_or_default());
-        let hash = hash.add(order.to_string()).add(audit.is_some().to_string());
+        let hash = hash.add(order.name()).add(audit.is_some().to_string());
         let hash = if *protection { hash.add("protection") } else { hash };
         let hash = scale_loops.map_or(hash, |rounds| hash.add(rounds.to_string()));
         without.iter().fold(hash, |hash, rule| hash.add(rule)).hex()
@@ -80,15 +81,15 @@ impl Rules {
 
     /// Sets, or removes, the variables that the shim reads, on a command that calls it in the end.
     pub fn pass_to(&self, command: &mut Command) {
-        let [checked, order, protection] =
-            [self.checked, self.order, self.protection].map(|set| if set { "1" } else { "" });
+        let [checked, protection] =
+            [self.checked, self.protection].map(|set| if set { "1" } else { "" });
         let flaw = self.flaw.unwrap_or_default();
         let rounds = self.scale_loops.map_or(String::new(), |rounds| rounds.to_string());
         let audit = self.audit.as_ref().and_then(|file| file.to_str()).unwrap_or_default();
         for (variable, value) in [
             (WITHOUT, &*self.without.join("\n")),
             (CHECK_STATIC, checked),
-            (LOCK_ORDER, order),
+            (LOCK_ORDER, self.order.name()),
             (PROTECTION, protection),
             (FLAW, flaw),
             (SCALE_LOOPS, &*rounds),

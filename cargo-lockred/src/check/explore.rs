@@ -82,7 +82,7 @@ pub fn explore(
                 Explored::Response(Box::new(walks::alone(*walked)))
             }
             Explored::Response(walked) => {
-                match run(&walks::behind(&walked, request), Some(unfinished))? {
+                match run(&walks::after(&walked, request), Some(unfinished))? {
                     Explored::Response(searched) => {
                         Explored::Response(Box::new(walks::join(*walked, *searched)))
                     }

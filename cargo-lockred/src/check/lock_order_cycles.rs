@@ -35,13 +35,37 @@ struct Finding {
     lines: BTreeSet<Line>,
 }
 
+/// What people read of cycles.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shown {
+    /// All of each, whatever came of it.
+    Verbose,
+    /// All; what nothing has confirmed takes one line.
+    #[default]
+    All,
+    /// A line of each that no schedule has led to, and that nothing is known to exclude: tests are
+    /// warned of the others.
+    NotReached,
+    /// Nothing.
+    Nothing,
+}
+
+impl Shown {
+    fn has(self, cycle: &Cycle, status: Status) -> bool {
+        match self {
+            Self::Verbose | Self::All => true,
+            Self::NotReached => status == Status::NotReached && cycle.kind == Kind::Cycle,
+            Self::Nothing => false,
+        }
+    }
+}
+
 /// What the tests found.
 #[derive(Default)]
 pub struct Cycles {
     /// Whether cycles that are not excluded fail the check.
     denied: bool,
-    /// Whether people read all of each cycle, whatever came of it.
-    verbose: bool,
+    shown: Shown,
     findings: Vec<Finding>,
     /// By number of the target: its tests that were covered.
     covered: BTreeMap<usize, usize>,
@@ -79,10 +103,9 @@ struct UnknownLine<'a> {
 }
 
 impl Cycles {
-    /// None so far. `denied`: those that are not excluded fail the check. `verbose`: all of each is
-    /// for people, not one line of those that nothing confirmed.
-    pub fn new(denied: bool, verbose: bool) -> Self {
-        Self { denied, verbose, ..Self::default() }
+    /// None so far. `denied`: those that are not excluded fail the check.
+    pub fn new(denied: bool, shown: Shown) -> Self {
+        Self { denied, shown, ..Self::default() }
     }
 
     /// Adds what a test came to, by the number of its target.
@@ -127,6 +150,9 @@ impl Cycles {
         reported: &mut Reported,
     ) {
         let (order, target) = (names.order, names.target);
+        if !order.known && matches!(self.shown, Shown::NotReached | Shown::Nothing) {
+            return;
+        }
         if !order.known {
             let line = UnknownLine { reason: "lock-order", v: VERSION, target, known: false };
             reported.json += &json(&line);
@@ -145,15 +171,9 @@ impl Cycles {
             };
             let denied = self.denied && fails;
             reported.failing += usize::from(denied);
-            reported.human += &match self.verbose || status == Status::Confirmed {
-                true => format!("{}    {}", names.cycle(cycle), status.text()),
-                false => format!("{}; {}", names.in_one_line(cycle), status.text()),
-            };
-            if !tests.is_empty() {
-                reported.human += &format!(" ({})", tests.join(", "));
+            if denied || self.shown.has(cycle, status) {
+                reported.human += &self.words(names, cycle, status, &tests, denied);
             }
-            reported.human +=
-                if denied { "; it fails the check, as --deny asks for\n" } else { "\n" };
             reported.json += &json(&CycleLine {
                 reason: "cycle",
                 v: VERSION,
@@ -165,6 +185,27 @@ impl Cycles {
                 tests,
             });
         }
+    }
+
+    /// What people read of a cycle.
+    fn words(
+        &self,
+        names: &lock_order::Reported<'_>,
+        cycle: &Cycle,
+        status: Status,
+        tests: &[&str],
+        denied: bool,
+    ) -> String {
+        let is_whole = self.shown == Shown::Verbose || status == Status::Confirmed;
+        let mut words = match is_whole {
+            true => format!("{}    {}", names.cycle(cycle), status.text()),
+            false => format!("{}; {}", names.in_one_line(cycle), status.text()),
+        };
+        if !tests.is_empty() {
+            words += &format!(" ({})", tests.join(", "));
+        }
+        words += if denied { "; it fails the check, as --deny asks for\n" } else { "\n" };
+        words
     }
 
     /// What came of a cycle of a target.

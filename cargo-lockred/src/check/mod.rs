@@ -19,6 +19,7 @@ use crate::baseline::{Baseline, Found};
 use crate::build::artifact::Built;
 use crate::cli::check::CheckOptions;
 use crate::cli::findings::Reporter;
+use crate::cli::search::Search;
 use crate::error::{Error, Result};
 use crate::executable::list::{self, Test};
 use crate::executable::sidecar;
@@ -37,8 +38,9 @@ use crate::under_check::UnderCheck;
 use audited::Audited;
 use examine::Examiner;
 use explore::Explored;
-use lock_order_cycles::Cycles;
+use lock_order_cycles::{Cycles, Shown};
 use lockred_protocol::codes::WarningKind;
+use lockred_protocol::lock_order::Programs;
 use lockred_protocol::message::Counts;
 use lockred_protocol::notes::Note;
 use lockred_protocol::session::{self, Request};
@@ -215,7 +217,9 @@ impl Check<'_> {
         let jobs = jobs(targets, &examiners, under_check, options, self.console)?;
         let (mut tally, mut found) = (Tally::default(), Found::default());
         let verbose = options.selection.display.verbose > 0;
-        let mut cycles = Cycles::new(options.findings.denies(WarningKind::LockOrder), verbose);
+        let asked = options.selection.analysis.lock_order;
+        let denied = asked && options.findings.denies(WarningKind::LockOrder);
+        let mut cycles = Cycles::new(denied, shown(options));
         side_by_side::run(
             jobs.len(),
             options.selection.compilation.side_by_side(),
@@ -251,7 +255,7 @@ impl Check<'_> {
         }
         audited.note(&mut found);
         tally.stale = found.stale(self.known);
-        if options.selection.analysis.lock_order {
+        if options.selection.analysis.order() != Programs::None {
             let reported = cycles.reported(targets, &under_check.project.root)?;
             reported.human.lines().for_each(|line| console.line(line));
             outputs.lines(&reported.json)?;
@@ -317,6 +321,18 @@ impl Check<'_> {
     }
 }
 
+/// What people read of cycles in the order of locks: all that is asked for; else those that no test
+/// has come to, of all tests.
+fn shown(options: &CheckOptions) -> Shown {
+    let all_tests = options.filter.filters.is_empty() && options.filter.skip.is_empty();
+    match (options.selection.analysis.lock_order, all_tests) {
+        (true, _) if options.selection.display.verbose > 0 => Shown::Verbose,
+        (true, _) => Shown::All,
+        (false, true) => Shown::NotReached,
+        (false, false) => Shown::Nothing,
+    }
+}
+
 /// The tests to explore. Unless the check goes on with an unfinished one, nothing is kept of that.
 fn jobs<'a>(
     targets: &'a [Target],
@@ -329,7 +345,10 @@ fn jobs<'a>(
     if !options.resume {
         unfinished::forget(&directory);
     }
-    let cycles = |target: &Target| match options.selection.analysis.lock_order {
+    // Others are asked for by name: they are to do what they are called.
+    let walks = options.selection.analysis.lock_order
+        || matches!(options.search.search, Search::Exhaustive);
+    let cycles = |target: &Target| match walks {
         true => walks::targets(&target.built.executable).map(Arc::from),
         false => Ok(Arc::default()),
     };

@@ -146,7 +146,7 @@ pub fn warning(bug: FoundBug, denied: bool) -> FoundWarning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::outcome::Rendered;
+    use crate::outcome::Rendered;
     use crate::report::{Report, Severity};
     use lockred_protocol::codes::BugKind;
 

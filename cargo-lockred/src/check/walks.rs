@@ -74,7 +74,7 @@ pub fn request(search: &Request, targets: &[Target]) -> Request {
 }
 
 /// The request to search in the time that walks have left.
-pub fn behind(walked: &Response, search: &Request) -> Request {
+pub fn after(walked: &Response, search: &Request) -> Request {
     let mut request = search.clone();
     if let Task::Explore { limits: Limits { seconds: Some(seconds), .. }, .. } = &mut request.task {
         *seconds = (*seconds - walked.exploration.seconds).max(0.0);
@@ -97,7 +97,7 @@ pub fn alone(mut walked: Response) -> Response {
 /// What walks and the search after them came to.
 pub fn join(walked: Response, searched: Response) -> Response {
     let Response { exploration: walked, deaths: before, .. } = walked;
-    let Response { mut exploration, deaths: behind, .. } = searched;
+    let Response { mut exploration, deaths: after, .. } = searched;
     exploration.seconds += walked.seconds;
     exploration.restoring += walked.restoring;
     exploration.threads = exploration.threads.max(walked.threads);
@@ -122,7 +122,7 @@ pub fn join(walked: Response, searched: Response) -> Response {
     }
     hide_what_follows(&mut exploration);
     let walks = Some(walked.counts.executions);
-    Response { exploration, deaths: [before, behind].concat(), walks }
+    Response { exploration, deaths: [before, after].concat(), walks }
 }
 
 /// What a warning is about.
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!((targets, keep_going), (vec![target], true));
         assert_eq!((limits.executions, limits.seconds, limits.operations), (None, Some(2.0), 5));
         let walked = response(Stop::Executions, 1, &[], &[]);
-        let Task::Explore { limits, .. } = behind(&walked, &search).task else {
+        let Task::Explore { limits, .. } = after(&walked, &search).task else {
             panic!("no search");
         };
         assert_eq!((limits.executions, limits.seconds), (Some(1), Some(7.0)));

@@ -1,6 +1,7 @@
 //! cargo's own selection and build options, which are forwarded to cargo as they are.
 
 use clap::{ArgAction, Args, ValueEnum};
+use lockred_protocol::lock_order::Programs;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -141,11 +142,15 @@ pub struct Analysis {
     /// lists the rules)
     #[arg(long, hide = true, value_name = "RULE")]
     pub without_rule: Vec<String>,
-    /// Find in which order locks may be acquired: `audit --accesses` prints it, and `check` walks
-    /// towards the cycles in it, and reports what came of them
-    #[arg(long)]
+    /// Find in which order locks may be acquired, in large programs too: `audit --accesses` prints
+    /// it, and `check` walks towards the cycles in it, and reports what came of each
+    #[arg(long, conflicts_with = "no_lock_order")]
     #[serde(default)]
     pub lock_order: bool,
+    /// Do not find in which order locks may be acquired, not even in small programs
+    #[arg(long, hide_short_help = true)]
+    #[serde(default)]
+    pub no_lock_order: bool,
     /// Find which locks protect the memory that threads share, and what nobody writes: `audit
     /// --accesses` prints it by object and byte
     #[arg(long, hide = true)]
@@ -167,9 +172,13 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Whether the order of locks is found.
-    pub const fn finds_order(&self) -> bool {
-        self.lock_order || self.check_static
+    /// In which programs the order of locks is found.
+    pub const fn order(&self) -> Programs {
+        match (self.lock_order || self.check_static, self.no_lock_order) {
+            (true, _) => Programs::All,
+            (false, true) => Programs::None,
+            (false, false) => Programs::Small,
+        }
     }
 
     /// Whether it is found what protects memory.
@@ -230,8 +239,8 @@ impl Color {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
+            Self::Always => "all",
+            Self::Never => "none",
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::printing::line;
 use crate::protection;
 use crate::under_check::UnderCheck;
 use lockred_protocol::addresses::{Addresses, Followed};
-use lockred_protocol::lock_order::LockOrder;
+use lockred_protocol::lock_order::{LockOrder, Programs};
 use lockred_protocol::plan::{Plan, Reason, Row};
 use lockred_protocol::protection::Protection;
 use serde::Serialize;
@@ -102,11 +102,12 @@ pub fn run(options: &AuditOptions) -> Result<Exit> {
     for built in built.iter().filter(|built| built.kind != "proc-macro") {
         let plan: Plan = sidecar::carried(&built.executable)?;
         let analysis = &options.selection.analysis;
-        let names = analysis.finds_order() || analysis.finds_protection();
+        let finds_order = analysis.order() == Programs::All;
+        let names = finds_order || analysis.finds_protection();
         let sites = if names { sidecar::read(&built.executable)? } else { Default::default() };
         let (sidecar, root, target) = (&sites, &*under_check.project.root, &*built.label());
         let order: Option<LockOrder> =
-            analysis.finds_order().then(|| sidecar::carried(&built.executable)).transpose()?;
+            finds_order.then(|| sidecar::carried(&built.executable)).transpose()?;
         let order = order.as_ref().map(|order| Reported { order, sidecar, root, target });
         let protection: Option<Protection> =
             analysis.finds_protection().then(|| sidecar::carried(&built.executable)).transpose()?;

@@ -27,6 +27,8 @@ pub struct Human<'a> {
     several_packages: bool,
     /// What is known is reported in full.
     verbose: bool,
+    /// Walks are named apart from executions of a search: the order of locks was asked for.
+    names_walks: bool,
     /// Width of the longest name, to align what follows.
     width: usize,
     /// Codes of assumptions that were explained already.
@@ -51,6 +53,7 @@ impl<'a> Human<'a> {
             console,
             several_packages,
             verbose: options.selection.display.verbose > 0,
+            names_walks: options.selection.analysis.lock_order,
             width: 0,
             explained: RefCell::default(),
             progress: RefCell::default(),
@@ -105,7 +108,7 @@ impl<'a> Human<'a> {
         };
         let name = self.name(&outcome.package, &outcome.name);
         let width = self.width;
-        let line = format!("{name:width$}  {}", facts(outcome));
+        let line = format!("{name:width$}  {}", facts(outcome, self.names_walks));
         let good = !matches!(outcome.verdict, Verdict::Failed | Verdict::Unsupported);
         if good && outcome.warnings.iter().all(|warning| warning.known) {
             self.quietly(word, paint, &line);
@@ -184,7 +187,7 @@ impl<'a> Human<'a> {
 }
 
 /// What stands after a test's name.
-fn facts(outcome: &Outcome) -> String {
+fn facts(outcome: &Outcome, names_walks: bool) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
     let mut facts = vec![match outcome.search.strategy(0).needs().states {
         true => count(outcome.counts.transactions, "transaction"),
@@ -194,7 +197,11 @@ fn facts(outcome: &Outcome) -> String {
         // Where they have ended the test, there was no search.
         let searched = outcome.counts != Counts::default();
         facts.truncate(usize::from(searched));
-        facts.push(count(walks, "walk"));
+        if names_walks {
+            facts.push(count(walks, "walk"));
+        } else if !searched {
+            facts.push(count(walks, "execution"));
+        }
     }
     facts.push(format!("{:.2} s", outcome.seconds));
     match outcome.ended {

@@ -5,8 +5,42 @@ use crate::section::Section;
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
 
-/// Set to 1: the shim finds the order of locks.
+/// Set to the name of a [`Programs`]: in which programs the shim finds the order of locks; in none if
+/// it is not set.
 pub const LOCK_ORDER: &str = "LOCKRED_LOCK_ORDER";
+
+/// In which programs the order of locks is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Programs {
+    /// In none.
+    #[default]
+    None,
+    /// In those that are so small that it costs little of what the build does.
+    Small,
+    /// In all but those that are too large for the analysis.
+    All,
+}
+
+impl Programs {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Small, Self::All];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Small => "small",
+            Self::All => "all",
+        }
+    }
+
+    /// The one of a name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|found| found.name() == name)
+    }
+}
 
 /// A lock that may be held, or wanted, at one place of the program.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
