@@ -241,12 +241,14 @@ impl Reported<'_> {
 /// What a cycle comes to, in words.
 fn heading(kind: Kind, lock: &str) -> String {
     match kind {
-        Kind::Cycle => "cycle: threads may wait for each other".into(),
+        Kind::Cycle => "lock-order cycle: threads may wait for each other".into(),
         Kind::Gated => {
-            "cycle under a common lock, which keeps threads apart if it is the same one".into()
+            "lock-order cycle under a common lock, which keeps threads apart if it is the same one"
+                .into()
         }
         Kind::OneThread => {
-            "cycle of one thread: nobody waits unless another thread does the same".into()
+            "lock-order cycle of one thread: nobody waits unless another thread does the same"
+                .into()
         }
         Kind::SameKind => {
             format!("two instances of `{lock}` may be locked in either order (or be the same lock)")

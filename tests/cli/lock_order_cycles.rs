@@ -29,7 +29,7 @@ const FEW: [&str; 2] = ["--max-executions", "30"];
 
 #[test]
 fn a_walk_closes_a_cycle_that_the_search_does_not_come_to() {
-    let searched = reported(&[&["deadlocks"], &FEW[..]].concat(), 0);
+    let searched = reported(&[&["deadlocks", "--no-lock-order"], &FEW[..]].concat(), 0);
     let [test] = &searched("test-finished")[..] else { panic!("one test") };
     assert_eq!((&test["verdict"], &test["executions"]), (&json!("passed"), &json!(30)));
     assert!(test.get("walks").is_none(), "{test}");
@@ -54,7 +54,59 @@ fn a_walk_closes_a_cycle_that_the_search_does_not_come_to() {
 }
 
 #[test]
-fn the_search_goes_on_behind_what_walks_find_and_its_counts_are_its_own() {
+fn in_a_small_program_cycles_are_walked_towards_unless_another_search_is_asked_for() {
+    let by_default = reported(&[&["deadlocks"], &FEW[..]].concat(), 1);
+    let [test] = &by_default("test-finished")[..] else { panic!("one test") };
+    assert!((1..=4).contains(&test["walks"].as_u64().unwrap()), "{test}");
+    assert_eq!(status(&by_default("cycle"), "behind"), "confirmed");
+    let sampled = reported(&[&["deadlocks", "--search", "bounded=0"], &FEW[..]].concat(), 0);
+    let [test] = &sampled("test-finished")[..] else { panic!("one test") };
+    assert!(test.get("walks").is_none(), "{test}");
+}
+
+/// A cycle that no test comes to that is checked.
+const IGNORED: &str = "
+#[cfg(test)]
+mod ignored {
+    use std::sync::Mutex;
+    use std::thread::scope;
+
+    static A: Mutex<u32> = Mutex::new(0);
+    static B: Mutex<u32> = Mutex::new(0);
+
+    fn both(first: &Mutex<u32>, second: &Mutex<u32>) {
+        *second.lock().unwrap() += *first.lock().unwrap();
+    }
+
+    #[test]
+    #[ignore = \"nobody checks it\"]
+    fn either_way() {
+        scope(|scope| {
+            scope.spawn(|| both(&A, &B));
+            both(&B, &A);
+        });
+    }
+}
+";
+
+#[test]
+fn people_read_by_default_what_no_test_has_come_to() {
+    let fixture = own("lock_order_cycles", "cycles-by-default");
+    let source = fixture.join("src").join("lib.rs");
+    let text = std::fs::read_to_string(&source).unwrap();
+    std::fs::write(&source, text + IGNORED).unwrap();
+    let all = run(&fixture, &["check", "--keep-going", "--max-executions", "1"]).expect(1);
+    let lines = all.stderr.lines().filter(|line| line.contains("lock-order cycle: "));
+    let [line] = &lines.collect::<Vec<_>>()[..] else { panic!("{all}") };
+    assert!(line.contains("::ignored::A (src/lib.rs:") && line.contains("; not reached: "), "{line}");
+    assert!(!all.stderr.contains(" walk"), "{all}");
+    let some = ["check", "kept_apart", "--max-executions", "1"];
+    let some = run(&fixture, &some).expect(0);
+    assert!(!some.stderr.contains("lock-order cycle"), "{some}");
+}
+
+#[test]
+fn the_search_goes_on_after_what_walks_find_and_its_counts_are_its_own() {
     let keep = ["behind::", "--keep-going", "--lock-order", "--jobs", "2"];
     let walked = reported(&[&keep[..], &FEW].concat(), 1);
     let [none, some] = &walked("test-finished")[..] else { panic!("two tests") };
