@@ -98,7 +98,10 @@ fn people_read_by_default_what_no_test_has_come_to() {
     let all = run(&fixture, &["check", "--keep-going", "--max-executions", "1"]).expect(1);
     let lines = all.stderr.lines().filter(|line| line.contains("lock-order cycle: "));
     let [line] = &lines.collect::<Vec<_>>()[..] else { panic!("{all}") };
-    assert!(line.contains("::ignored::A (src/lib.rs:") && line.contains("; not reached: "), "{line}");
+    assert!(
+        line.contains("::ignored::A (src/lib.rs:") && line.contains("; not reached: "),
+        "{line}"
+    );
     assert!(!all.stderr.contains(" walk"), "{all}");
     let some = ["check", "kept_apart", "--max-executions", "1"];
     let some = run(&fixture, &some).expect(0);

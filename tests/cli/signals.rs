@@ -29,3 +29,10 @@ fn what_another_thread_could_take_is_refused_by_call_and_line() {
     let call = "kill with SIGUSR1, whose handler another thread could run";
     let _ = check("two_threads_could_take_it").expect(4).says(&["unsupported", call, "src/lib.rs"]);
 }
+
+#[test]
+fn what_std_handles_is_refused_where_it_is_sent() {
+    let call = "SIGSEGV that is sent to std's own handler";
+    let _ =
+        check("a_signal_of_faults_is_sent").expect(4).says(&["unsupported", call, "src/lib.rs"]);
+}

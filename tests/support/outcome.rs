@@ -10,6 +10,8 @@ use serde_json::Value;
 pub enum Line {
     /// One test was checked.
     TestFinished(Box<TestFinished>),
+    /// A cycle in the order of locks.
+    Cycle(serde_json::Map<String, serde_json::Value>),
     /// The last line.
     Finished(Finished),
 }
@@ -190,7 +192,7 @@ impl Line {
     fn test(&self) -> Option<&TestFinished> {
         match self {
             Self::TestFinished(test) => Some(test),
-            Self::Finished(_) => None,
+            Self::Cycle(_) | Self::Finished(_) => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! the one before may do so because of that.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The first of it, in words.
@@ -19,13 +19,19 @@ pub fn calls(name: &str) {
     first_used().get_or_insert_with(|| format!("`{name}`"));
 }
 
-/// The program uses a file. Those in its own temporary directory are no other process's.
+/// The program uses a file.
 pub fn uses_file(path: &Path) {
     let first = &mut *first_used();
-    let is_system_s = OF_THE_SYSTEM.iter().any(|start| path.starts_with(start));
-    if first.is_none() && !is_system_s && temporary(path).is_none() {
+    if first.is_none() && may_change(path, temporary_directory().as_deref()) {
         *first = Some(format!("the file {}", path.display()));
     }
+}
+
+/// Whether others may change a file. Those in the program's own temporary directory are no other
+/// process's.
+fn may_change(path: &Path, temporary: Option<&Path>) -> bool {
+    let is_system_s = OF_THE_SYSTEM.iter().any(|start| path.starts_with(start));
+    !is_system_s && temporary.is_none_or(|directory| !path.starts_with(directory))
 }
 
 /// What the program used first; `None` where nothing that it used is shared.
@@ -36,14 +42,39 @@ pub fn first() -> Option<String> {
 /// A path as people read it: what is in the test's own temporary directory, which is gone after the
 /// check, by the variable that names this.
 pub fn shown(path: &Path) -> Cow<'_, Path> {
-    match temporary(path) {
+    shown_from(path, temporary_directory().as_deref())
+}
+
+fn shown_from<'p>(path: &'p Path, temporary: Option<&Path>) -> Cow<'p, Path> {
+    match temporary.and_then(|directory| path.strip_prefix(directory).ok()) {
         Some(inside) => Path::new("$TMPDIR").join(inside).into(),
         None => path.into(),
     }
 }
 
-/// Where a file is in the test's own temporary directory, if it is there.
-fn temporary(path: &Path) -> Option<&Path> {
-    let directory = std::env::var_os("TMPDIR").filter(|directory| !directory.is_empty())?;
-    path.strip_prefix(directory).ok()
+/// The test's own temporary directory, if it has one.
+fn temporary_directory() -> Option<PathBuf> {
+    std::env::var_os("TMPDIR").filter(|directory| !directory.is_empty()).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_change_files_but_for_those_of_the_system_and_of_the_test() {
+        let own = Some(Path::new("/tmp/own"));
+        let may = |path: &str| may_change(Path::new(path), own);
+        assert!(may("/tmp/other/file") && may("/home/file") && may("/process/file"));
+        assert!(!may("/tmp/own/file") && !may("/proc/self/maps") && !may("/dev/null"));
+        assert!(may_change(Path::new("/tmp/own/file"), None));
+    }
+
+    #[test]
+    fn files_of_the_test_are_shown_by_the_variable() {
+        let own = Some(Path::new("/tmp/own"));
+        let shown = |path: &'static str| shown_from(Path::new(path), own);
+        assert_eq!(shown("/tmp/own/a/b"), Path::new("$TMPDIR/a/b"));
+        assert_eq!(shown("/tmp/other"), Path::new("/tmp/other"));
+    }
 }
