@@ -208,7 +208,7 @@ pub mod tests {
     }
 
     #[test]
-    fn unknown_damaged_and_foreign_files_are_told_apart() {
+    fn unknown_damaged_and_foreign_files_are_distinguished() {
         let directory = tempfile::tempdir().unwrap();
         let error = |id: &str| read(directory.path(), id).unwrap_err();
         assert!(error("../../etc/passwd").message.contains("unknown schedule id"));

@@ -59,7 +59,7 @@ fn a_unit_of_the_target_is_linked_by_the_shim() {
 }
 
 #[test]
-fn the_user_s_wrapper_is_called_with_rustc_behind_it() {
+fn the_user_s_wrapper_is_called_with_rustc_after_it() {
     let scripts = Scripts::new();
     let lines = lines(&scripts.call("rustc", Some("inner"), &["-vV"]));
     assert_eq!(lines, ["inner", "rustc LOCKRED_CC=", "-vV"]);

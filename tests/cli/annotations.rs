@@ -59,7 +59,7 @@ fn options_hold_for_the_replay_and_are_reported_when_asked() {
 }
 
 #[test]
-fn options_of_what_is_no_test_are_told_to_be_ignored() {
+fn options_of_what_is_no_test_are_reported_to_be_ignored() {
     let text = std::fs::read_to_string(annotations().join("src/options.rs")).unwrap();
     let line = 1 + text.lines().position(|line| line.starts_with("fn part_of_tests")).unwrap();
     for arguments in [&["check", "options::usual"][..], &["check", "options::usual", "--quiet"]] {

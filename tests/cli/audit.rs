@@ -190,7 +190,7 @@ fn only_forms_that_an_audit_has_are_taken() {
 }
 
 #[test]
-fn what_another_command_tells_cannot_be_denied() {
+fn what_another_command_reports_cannot_be_denied() {
     let denied = |command: &str, code: &str| run(&shared("audit"), &[command, "--deny", code]);
     let _ = denied("check", "LR0207").expect(2).says(&[
         "`cargo lockred check` never reports unlocked-read (LR0207): --deny is of no effect",

@@ -124,7 +124,7 @@ fn a_search_that_was_cut_excludes_nothing() {
 }
 
 #[test]
-fn what_is_allowed_is_not_told_and_what_the_baseline_has_fails_nothing() {
+fn what_is_allowed_is_not_reported_and_what_the_baseline_has_fails_nothing() {
     let file = empty("audited-baseline").join("known.toml");
     let known = ["--deny", "warnings", "--baseline", file.to_str().unwrap()];
     let write = [RIGHT, &known, &["--write-baseline"]].concat();

@@ -114,7 +114,7 @@ fn what_library_code_accesses_under_a_lock_is_known_to_be_protected() {
 }
 
 #[test]
-fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
+fn the_plan_reports_what_protects_memory_and_who_operates_on_it() {
     let fixture = shared("claims");
     let output =
         run(&fixture, &["audit", "--accesses", "--protection", "--message-format", "json"])
@@ -161,7 +161,7 @@ fn the_plan_tells_what_protects_memory_and_who_operates_on_it() {
 }
 
 #[test]
-fn the_plan_tells_the_order_of_locks_and_cycles_in_it() {
+fn the_plan_reports_the_order_of_locks_and_cycles_in_it() {
     let fixture = shared("claims");
     let output =
         run(&fixture, &["audit", "--accesses", "--lock-order", "--message-format", "json"])

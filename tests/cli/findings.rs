@@ -43,7 +43,7 @@ fn warnings_fail_a_test_when_they_are_denied() {
 }
 
 #[test]
-fn a_panic_that_a_scope_tells_of_is_not_warned_of() {
+fn a_panic_that_a_scope_reports_is_not_warned_of() {
     let arguments = ["check", "--message-format", "json", "scope_tells"];
     let tests = run(&shared("findings"), &arguments).expect(1).tests();
     let [test] = &tests[..] else { panic!("{tests:?}") };

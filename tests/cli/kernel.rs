@@ -114,7 +114,7 @@ fn numbers_of_processes_are_the_kernels_where_they_show() {
 }
 
 #[test]
-fn a_process_that_is_started_again_has_left_nothing_behind() {
+fn a_process_that_is_started_again_has_left_nothing() {
     for _ in 0..2 {
         let (output, tests) = check("kernel", "numbers::names_a_directory", 0);
         assert_eq!(tests[0].verdict, Verdict::Verified, "{output}");

@@ -45,7 +45,7 @@ fn what_ends_is_verified_or_failed_under_load_as_ever() {
 }
 
 #[test]
-fn what_does_not_end_is_stopped_and_told_with_its_place() {
+fn what_does_not_end_is_stopped_and_reported_with_its_place() {
     let (output, tests) = under_load("1", &["b_computes", "c_a_thread", "g_copies"]);
     for test in &tests {
         assert_eq!((test.verdict, test.complete), (Verdict::Passed, false), "{output}");

@@ -5,7 +5,7 @@ use crate::fixtures::shared;
 use lockred_tests::tool::run;
 
 #[test]
-fn a_bug_behind_a_loop_that_ended_early_says_so() {
+fn a_bug_after_a_loop_that_ended_early_says_so() {
     let directory = shared("rounds");
     let _ = run(&directory, &["check"]).expect(0);
     let scaled = run(&directory, &["check", "--scale-loops", "2"]).expect(1);

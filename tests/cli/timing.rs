@@ -78,7 +78,7 @@ fn what_waits_for_what_it_needs_is_not_warned_of() {
 }
 
 #[test]
-fn a_real_bug_behind_a_sleep_is_found() {
+fn a_real_bug_after_a_sleep_is_found() {
     let output = check(&["a_bug_behind_a_sleep"]).expect(1);
     let test = &output.tests()[0];
     assert_eq!((test.bugs.len(), test.bugs[0].kind), (1, BugKind::Panic), "{output}");

@@ -98,7 +98,7 @@ fn a_sample_covers_nothing_for_sure_and_says_so() {
 }
 
 #[test]
-fn an_assumption_is_told_to_people_too() {
+fn an_assumption_is_reported_to_people_too() {
     let output = run(&shared("sample"), &["check", "tests::passed"]).expect(0);
     let _ = output.says(&[AssumptionKind::MemoryModelSc.code()]);
 }

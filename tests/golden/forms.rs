@@ -155,7 +155,7 @@ fn sarif_has_a_rule_a_code_and_its_page() {
 }
 
 #[test]
-fn sarif_tells_the_interleaving_thread_by_thread() {
+fn sarif_reports_the_interleaving_thread_by_thread() {
     let log = log();
     let results = log["runs"][0]["results"].as_array().unwrap().iter();
     let results: Vec<&Value> = results.filter(|result| result["level"] == "error").collect();

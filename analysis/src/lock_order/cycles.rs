@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn gates_and_single_threads_are_told_apart() {
+    fn gates_and_single_threads_are_distinguished() {
         let gated = [nesting(1, 2, &[9, 1]), nesting(2, 1, &[9, 2])];
         assert_eq!(found(&gated), [(Kind::Gated, vec![0, 1])]);
         let one = gated.map(|n| Nesting { gates: BTreeSet::new(), within: 101, ..n });

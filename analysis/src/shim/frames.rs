@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_llvm_tells_is_understood() {
+    fn what_llvm_reports_is_understood() {
         let text = "<unknown>:0:0: \nFunction: f\nOffset: [SP+8], Type: Fixed, Align: 8, Size: 8\n\
                     Offset: [SP-8], Type: Spill, Align: 8, Size: 8\nOffset: [SP-48], Type: Variable, Align: 8, Size: 40\n    \
                     a @ file.rs:3\n";

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_archive_is_told_by_name() {
+    fn a_damaged_archive_is_named() {
         let error = archive_members(Path::new("x.rlib"), b"!<arch>\nbroken").unwrap_err();
         assert!(error.contains("x.rlib"), "{error}");
     }

@@ -204,7 +204,7 @@ fn what_one_thread_does_alone_is_reported_as_that() {
 }
 
 #[test]
-fn blocks_of_the_heap_are_told_apart_by_their_allocation_and_by_place() {
+fn blocks_of_the_heap_are_distinguished_by_their_allocation_and_by_place() {
     let order = threads(
         "%m = call ptr @malloc(i64 16)
          %n = call ptr @malloc(i64 16)
@@ -250,7 +250,7 @@ fn locks_that_calls_come_back_with_can_be_forgotten_on_demand() {
 }
 
 #[test]
-fn who_catches_panics_calls_what_it_is_told_to_call() {
+fn who_catches_panics_calls_what_it_is_asked_to_call() {
     let order = order(
         r#"
         declare i32 @rust_eh_personality(...)

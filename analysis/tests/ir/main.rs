@@ -96,7 +96,7 @@ fn count(text: &str, pattern: &str) -> usize {
 }
 
 #[test]
-fn accesses_of_shared_memory_are_hooked_behind_the_watch_flag() {
+fn accesses_of_shared_memory_are_hooked_under_the_watch_flag() {
     let f = instrumented(
         "define i64 @f(ptr %p) {
           %a = load i64, ptr %p
@@ -142,7 +142,7 @@ fn a_variable_whose_address_gets_away_is_shared() {
 }
 
 #[test]
-fn memory_behind_a_parameter_is_private_if_every_caller_says_so() {
+fn what_a_parameter_points_to_is_private_if_every_caller_says_so() {
     let callers = |arguments: &[&str]| {
         let calls: String = arguments.iter().map(|a| format!("call void @f(ptr {a})\n")).collect();
         instrumented(&format!(
@@ -345,7 +345,7 @@ fn what_the_hooks_cannot_express_ends_the_test() {
 }
 
 #[test]
-fn outside_calls_are_told_apart() {
+fn outside_calls_are_distinguished() {
     let f = instrumented(
         "declare ptr @malloc(i64)
         declare double @sin(double)
@@ -528,7 +528,7 @@ fn an_act_on_a_channel_begins_with_what_it_acts_on_and_ends_with_its_result() {
 }
 
 #[test]
-fn libtest_tells_what_a_test_returns() {
+fn libtest_reports_what_a_test_returns() {
     // `test::assert_test_result` as rustc compiles it, and a function of the user's that returns in
     // memory, too.
     let wrapper = "_ZN4test18assert_test_result17h0123456789abcdefE";

@@ -70,7 +70,7 @@ fn hooks(body: &str) -> usize {
 }
 
 #[test]
-fn bytes_that_were_told_right_before_are_not_told_again() {
+fn bytes_that_were_reported_right_before_are_not_reported_again() {
     for one in [
         "%a = load i64, ptr %p\n %b = load i32, ptr %p",
         "store i64 1, ptr %p\n %b = load i64, ptr %p\n store i8 2, ptr %p",
@@ -85,7 +85,7 @@ fn bytes_that_were_told_right_before_are_not_told_again() {
 }
 
 #[test]
-fn what_tells_more_or_comes_behind_a_call_is_reported() {
+fn what_says_more_or_comes_after_a_call_is_reported() {
     for two in [
         "%a = load i32, ptr %p\n %b = load i64, ptr %p",
         "%a = load i64, ptr %p\n store i64 1, ptr %p",

@@ -201,7 +201,7 @@ const TO: &str = "define internal void @set(ptr %at) noinline {
 const PASS: &str = "call void @set(ptr %data)";
 
 #[test]
-fn callers_are_told_apart_by_the_object_that_they_pass() {
+fn callers_are_distinguished_by_the_object_that_they_pass() {
     let locked = format!("{LOCK}\n {PASS}\n {UNLOCK}");
     let read = format!("{LOCK}\n %n = load i64, ptr %data\n {UNLOCK}");
     assert_eq!(through(TO, &locked, &read), Reason::Locked);

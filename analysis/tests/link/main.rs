@@ -227,7 +227,7 @@ fn crates_from_crates_io_run_under_the_harness_and_the_rules_for_them_match() {
 }
 
 #[test]
-fn what_cannot_be_linked_is_told_by_name() {
+fn what_cannot_be_linked_is_named() {
     let directory = scratch("errors");
     let shim = kit::home().join("lockred-shim");
     let missing =

@@ -329,7 +329,7 @@ fn a_count_of_rounds_may_only_decide_how_to_wait() {
 }
 
 #[test]
-fn what_a_round_saw_must_not_be_seen_behind_the_loop() {
+fn what_a_round_saw_must_not_be_seen_after_the_loop() {
     let last = "%seen = phi i64 [ 0, %entry ], [ %w, %round ]";
     let keeps = sample(last, SET, "").replace("ret i64 0", "ret i64 %seen");
     assert!(awaits_of(&keeps).is_empty());

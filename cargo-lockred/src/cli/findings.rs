@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_never_tells_cannot_be_denied_there() {
+    fn what_a_command_never_reports_cannot_be_denied_there() {
         let said = |reporter, these: FindingOptions| {
             let error = these.reported_by(reporter).unwrap_err();
             (error.message, error.hint.unwrap())

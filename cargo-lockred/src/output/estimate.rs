@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_a_search_that_does_not_grow_steadily() {
+    fn nothing_is_reported_of_a_search_that_does_not_grow_steadily() {
         assert_eq!(left(|_| 0.3, 10), None);
         assert_eq!(left(|seconds| 1.0 / seconds.max(1.0), 10), None, "more became known");
         assert_eq!(left(|seconds| (seconds / 20.0).powi(4), 10), None, "faster and faster");

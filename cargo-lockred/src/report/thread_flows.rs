@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_report_tells_is_not_told_twice() {
+    fn what_the_report_says_is_not_said_twice() {
         let step = |order: usize, line: u32, reported: bool| FlowStep {
             order,
             label: String::new(),

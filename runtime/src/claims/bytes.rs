@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_claimed_to_be_unshared_is_touched_by_one_thread_before_and_behind() {
+    fn what_is_claimed_to_be_unshared_is_touched_by_one_thread_before_and_after() {
         let [mine, other] = [0, 1].map(|thread| touch(thread, Reason::Shared, true));
         let claim = touch(0, Reason::Stack, false);
         assert_eq!(refuted(&[mine, claim, mine, claim]), None);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_left_behind_by_the_second_end_alone() {
+    fn messages_are_abandoned_by_the_second_end_alone() {
         for (capacity, keeps) in [(3, true), (3, false), (0, true)] {
             let mut channel = Channel::new(64, capacity, keeps);
             does(&mut channel, Act::Send);

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn handles_that_are_seen_are_a_change_only_if_some_was_told_as_unseen() {
+    fn handles_that_are_seen_are_a_change_only_if_some_was_reported_as_unseen() {
         let mut names = ObjectIds::default();
         names.see_handles();
         assert!(!names.drop_handle() && !names.take_renamed());

@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_frees_are_told_apart() {
+    fn bad_frees_are_distinguished() {
         let region = region(1001);
         // SAFETY: the region is this test's.
         let block = unsafe { allocate(region, 40, 8, Reuse::Late) }.unwrap();

@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_go_behind_the_runtimes_back_has_no_answer() {
+    fn what_would_go_past_the_runtime_has_no_answer() {
         for number in [
             libc::SYS_clone,
             libc::SYS_clone3,

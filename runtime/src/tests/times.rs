@@ -265,7 +265,7 @@ pub fn overtaken(program: Program, shown: &str) -> (Timed, u64, Option<u32>) {
 }
 
 #[test]
-fn what_is_overtaken_is_told_with_who_is_slower() {
+fn what_is_overtaken_is_reported_with_who_is_slower() {
     fn by_a_sleeper(words: Words) -> i32 {
         let thread = words.spawn(|words| {
             sleep(1_000_000);
@@ -295,7 +295,7 @@ fn what_is_overtaken_is_told_with_who_is_slower() {
 }
 
 #[test]
-fn what_was_overtaken_tells_no_states_apart() {
+fn what_was_overtaken_distinguishes_no_states() {
     fn sleeps(words: Words) -> i32 {
         let thread = words.spawn(|words| {
             words.add(0, 1);

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_told_by_the_type_that_has_them() {
+    fn fields_are_reported_by_the_type_that_has_them() {
         let place = structure("bank::Place<T>", &[("x", 0, plain(4)), ("y", 4, plain(4))]);
         let pool = structure("bank::Pool", &[("free", 0, plain(8)), ("at", 8, place)]);
         assert_eq!(reported(&pool, 0, 8).as_deref(), Some("Pool.free"));
@@ -266,14 +266,14 @@ mod tests {
     }
 
     #[test]
-    fn statics_are_told_by_name() {
+    fn statics_are_named() {
         let pool = structure("p::Pool", &[("free", 0, plain(8))]);
         assert_eq!(text(Root::Static("POOL"), &pool, 0, 8).as_deref(), Some("POOL.free"));
         assert_eq!(text(Root::Static("POOL"), &mutex(pool), 8, 8).as_deref(), Some("Pool.free"));
     }
 
     #[test]
-    fn wrappers_are_not_told() {
+    fn wrappers_are_not_reported() {
         let queue = structure("q::Queue", &[("len", 0, plain(8))]);
         let shared = structure("q::Shared", &[("cap", 0, plain(8)), ("lock", 8, mutex(queue))]);
         let counted = structure(
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lock_protects_is_told_by_the_lock_where_it_has_no_type() {
+    fn what_a_lock_protects_is_reported_by_the_lock_where_it_has_no_type() {
         let account = structure("bank::Account", &[("total", 0, mutex(plain(8)))]);
         assert_eq!(reported(&account, 0, 4).as_deref(), Some("Account.total"));
         assert_eq!(reported(&account, 8, 8).as_deref(), Some("*Account.total"));

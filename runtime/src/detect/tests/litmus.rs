@@ -388,7 +388,7 @@ fn relaxed_accesses_are_weak_pairs_until_something_orders_them() {
 }
 
 #[test]
-fn a_thread_is_behind_all_once_it_has_seen_all_ends() {
+fn a_thread_is_after_all_once_it_has_seen_all_ends() {
     let mut detector = detector();
     assert!(detector.is_behind_all(0));
     (1..3).for_each(|child| detector.spawn(0, child));

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn pure_shapes_are_told_apart() {
+    fn pure_shapes_are_distinguished() {
         assert_eq!(of(|_| 7.0), Shape::Constant);
         assert_eq!(of(|n| 3.0 * n - 2.0), Shape::Linear);
         assert_eq!(of(|n| n * n + n + 1.0), Shape::Quadratic);

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_tells_shapes_and_what_ran_out() {
+    fn the_page_reports_shapes_and_what_ran_out() {
         let cell = |executions| Taken { executions, seconds: 0.25, kilobytes: 2000 };
         let mut grid: Grid = [[Cell::NotTried; MOST]; MOST];
         grid[0] = [Cell::Finished(cell(1)); MOST];

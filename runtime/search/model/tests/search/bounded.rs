@@ -184,7 +184,7 @@ impl Machine for Hidden {
 }
 
 #[test]
-fn behind_a_race_every_way_counts() {
+fn after_a_race_every_way_counts() {
     let mut seen = Findings::default();
     let bound = Bound::Preemptions(1);
     let outcome = bounded::explore(&mut Hidden::default(), bound, Limits::default(), &mut seen);

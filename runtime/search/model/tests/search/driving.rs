@@ -102,7 +102,7 @@ fn long_executions_are_cut_and_the_search_is_not_complete() {
 }
 
 #[test]
-fn behind_an_execution_that_was_cut_the_others_have_their_turn() {
+fn after_an_execution_that_was_cut_the_others_have_their_turn() {
     let text =
         "atomic f g; thread A { while r == 0 { f = 1; r = g } } thread B { g = 1; assert r == 1 }";
     let program = parse(text);
@@ -152,7 +152,7 @@ fn a_replay_follows_the_schedule_and_goes_on_after_it() {
 }
 
 #[test]
-fn a_replay_tells_where_it_cannot_follow() {
+fn a_replay_reports_where_it_cannot_follow() {
     let program = parse("mutex a; thread A { lock a; unlock a } thread B { lock a; unlock a }");
     let run = |schedule: &[Choice]| {
         let mut machine = ModelMachine::new(&program);

@@ -294,7 +294,7 @@ fn threads_that_only_meet_at_a_barrier_need_one_execution() {
 }
 
 #[test]
-fn what_comes_before_a_barrier_happens_before_what_comes_behind() {
+fn what_comes_before_a_barrier_happens_before_what_comes_after() {
     let text = "barrier b = 3; plain x y; thread A { x = 1; arrive b; r = y } thread B { arrive b; r = x; q = y }
         thread C { y = 1; arrive b; r = x; arrive b } thread D { arrive b }";
     let program = text.replace("arrive b } thread D { arrive b }", "}");

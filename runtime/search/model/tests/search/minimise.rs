@@ -191,7 +191,7 @@ fn an_endless_execution_keeps_the_proof_from_what_comes_after_it() {
 }
 
 #[test]
-fn who_loses_patience_is_told_so_and_keeps_what_fails() {
+fn who_loses_patience_hears_so_and_keeps_what_fails() {
     let program = parse(
         "mutex a b; plain x y; thread A { lock a; lock b; unlock b; unlock a }
         thread B { x = 1; lock b; lock a; unlock a; unlock b } thread C { y = 1; y = 2 }",
