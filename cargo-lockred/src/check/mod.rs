@@ -345,9 +345,12 @@ fn jobs<'a>(
     if !options.resume {
         unfinished::forget(&directory);
     }
-    // Others are asked for by name: they are to do what they are called.
-    let walks = options.selection.analysis.lock_order
-        || matches!(options.search.search, Search::Exhaustive);
+    // Other searches are asked for by name: they are to do what they are called. What the static
+    // analysis claims is compared with what the search alone comes to.
+    let analysis = &options.selection.analysis;
+    let is_usual = !analysis.no_lock_order && !analysis.check_static;
+    let walks =
+        analysis.lock_order || is_usual && matches!(options.search.search, Search::Exhaustive);
     let cycles = |target: &Target| match walks {
         true => walks::targets(&target.built.executable).map(Arc::from),
         false => Ok(Arc::default()),

@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// The sidecar, from the file that the test wrote.
+// The sidecar and the order of locks, from the files that the test wrote.
 __asm__(".section lockred_sites,\"a\"\n.incbin \"" SIDECAR "\"\n.previous\n");
+__asm__(".section lockred_order,\"a\"\n.incbin \"" ORDER "\"\n.previous\n");
 
 static int copy(FILE *from, FILE *to) {
     char buffer[4096];

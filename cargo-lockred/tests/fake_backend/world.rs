@@ -1,7 +1,9 @@
 //! A world of fakes around `cargo lockred`: cargo, rustc, the back end and the test executable.
 
 use lockred_protocol::FORMAT_VERSION;
+use lockred_protocol::lock_order::LockOrder;
 use lockred_protocol::message::Message;
+use lockred_protocol::section::Section;
 use lockred_protocol::sites::{Sidecar, Site};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
@@ -66,10 +68,12 @@ impl World {
         sidecar.sites.push(Site { file: 1, line: 2, column: 5, function: 2, ..Site::default() });
         sidecar.sites.push(Site { file: 1, line: 4, column: 1, function: 3, ..Site::default() });
         std::fs::write(self.path("sidecar"), sidecar.encode()).unwrap();
+        std::fs::write(self.path("order"), LockOrder::default().encode()).unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_backend/program.c");
-        let define = format!("-DSIDECAR=\"{}\"", self.path("sidecar").display());
+        let define = |name, file| format!("-D{name}=\"{}\"", self.path(file).display());
+        let defines = [define("SIDECAR", "sidecar"), define("ORDER", "order")];
         let mut compiler = Command::new("cc");
-        compiler.arg(define).arg("-w").arg(source).arg("-o").arg(self.path("program"));
+        compiler.args(defines).arg("-w").arg(source).arg("-o").arg(self.path("program"));
         assert!(compiler.status().unwrap().success());
     }
 
