@@ -188,6 +188,7 @@ fn families() -> Vec<(String, String)> {
     let body = "repeat 5 { r = x#; x# = r + 1; r = 0; lock a; r = y; y = r + 1; r = 0; unlock a }";
     let main = "thread M { spawn T0; spawn T1; spawn T2; spawn T3;
         join T0; join T1; join T2; join T3; r = y; r = 0 }";
-    row("scope of 4 x5".into(), same("plain x0 x1 x2 x3 y; mutex a;", 4, body) + main);
+    let first = format!("plain x0 x1 x2 x3 y; mutex a; {main}");
+    row("scope of 4 x5".into(), same(&first, 4, body));
     rows
 }
