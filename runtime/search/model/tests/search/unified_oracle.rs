@@ -133,13 +133,17 @@ fn with_number(programs: impl Strategy<Value = Program>) -> impl Strategy<Value 
 }
 
 oracle! {
-    2_500, 25_000;
+    5_000, 50_000;
     programs_with_rounds: 20, with_number(generate::rounds::program());
+}
+
+oracle! {
+    2_500, 25_000;
     programs_with_knowledge: 21, with_number(generate::rounds::knowing());
 }
 
 oracle! {
-    500, 5_000;
+    250, 2_500;
     single_statements: 22, with_number(generate::single_statements(2, 14));
     patterns: 23, with_number(generate::patterns(2, 14));
     three_threads: 24, with_number(generate::program(3, 9));
