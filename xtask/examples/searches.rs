@@ -14,8 +14,9 @@ use std::time::Instant;
 use lockred_model::{Failure, ModelMachine, Program};
 use lockred_papers::flanagan_qadeer::{self, Movers, Predicates};
 use lockred_papers::persistent;
-use lockred_papers::stoller::{Settings, Stoller};
+use lockred_papers::stoller::{self, Stoller};
 use lockred_search::discipline::Discipline;
+use lockred_search::unified::{self, Settings};
 use lockred_search::{
     Choice, Counts, Limits, Observer, Outcome, Stop, Strategy, explore, stateful, transactions,
 };
@@ -59,6 +60,18 @@ fn programs() -> Vec<(String, String)> {
             }
         }
     }
+    // States converge: no register keeps what was read.
+    for (name, threads, rounds) in [("rounds", 2, 300), ("rounds", 3, 40)] {
+        let body = "lock a; r = x; x = r + 1; r = 0; unlock a";
+        let thread = |i: usize| format!("thread T{i} {{ repeat {rounds} {{ {body} }} }}\n");
+        let text = (0..threads).map(thread).collect::<String>();
+        programs.push((format!("{name} {threads}x{rounds}"), format!("plain x; mutex a;\n{text}")));
+    }
+    // Weak happens-before is a part of the states.
+    let body = "i = 0; while i < 8 { r = 0; while r == 0 { r = cas f 0 1 } r = x; x = r + 1; r = 0;
+        f = 0; i = i + 1 } i = 0";
+    let text = (0..3).map(|i| format!("thread T{i} {{ {body} }}\n")).collect::<String>();
+    programs.push(("spin lock 3x8".to_owned(), format!("plain x; atomic f;\n{text}")));
     programs
 }
 
@@ -88,7 +101,7 @@ fn main() {
     let (only_program, only_strategy) = (arguments.next(), arguments.next());
     let is_wanted =
         |only: &Option<String>, name: &str| only.as_ref().is_none_or(|only| only == name);
-    let strategies: [(&str, &Search); 8] = [
+    let strategies: [(&str, &Search); 9] = [
         ("dpor", &|machine, up_to| explore(machine, Strategy::Dpor, Limits::default(), up_to)),
         ("transactions", &|machine, up_to| {
             transactions::explore(machine, &mut Discipline::default(), Limits::default(), up_to)
@@ -96,16 +109,20 @@ fn main() {
         ("stateful", &|machine, up_to| {
             stateful::explore(machine, &mut Discipline::by_locks(), Limits::default(), up_to)
         }),
+        ("unified", &|machine, up_to| {
+            let (discipline, settings) = (&mut Discipline::hybrid(), Settings::default());
+            unified::explore(machine, discipline, settings, Limits::default(), up_to).0
+        }),
         ("persistent", &|machine, up_to| {
             let discipline = &mut Discipline::by_locks();
             persistent::explore(machine, discipline, Limits::default(), up_to)
         }),
         ("if-sss", &|machine, up_to| {
-            let mut search = Stoller::new(machine.classes(), Settings::IF_SSS);
+            let mut search = Stoller::new(machine.classes(), stoller::Settings::IF_SSS);
             search.explore(machine, Limits::default(), up_to)
         }),
         ("composed", &|machine, up_to| {
-            let mut search = Stoller::new(machine.classes(), Settings::COMPOSED);
+            let mut search = Stoller::new(machine.classes(), stoller::Settings::COMPOSED);
             search.explore(machine, Limits::default(), up_to)
         }),
         ("access predicates", &|machine, up_to| {

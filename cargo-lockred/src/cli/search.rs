@@ -10,6 +10,8 @@ pub enum Search {
     Exhaustive,
     /// Every state once.
     States,
+    /// Every state once, and only the threads whose order matters: to compare with.
+    Unified,
     /// Every interleaving with few preemptions.
     Bounded {
         /// At most so many.
@@ -74,9 +76,10 @@ impl Search {
             }
             ("exhaustive", None) => Self::Exhaustive,
             ("states", None) => Self::States,
+            ("unified", None) => Self::Unified,
             ("dpor", None) => Self::Dpor,
             ("naive", None) => Self::Naive,
-            ("exhaustive" | "states" | "dpor" | "naive", Some(_)) => {
+            ("exhaustive" | "states" | "unified" | "dpor" | "naive", Some(_)) => {
                 return Err(format!("{name} takes no value"));
             }
             _ => {
@@ -95,6 +98,7 @@ impl Search {
         match self {
             Self::Exhaustive => Strategy::Transactions,
             Self::States => Strategy::Stateful,
+            Self::Unified => Strategy::Unified,
             Self::Bounded { preemptions } => Strategy::Bounded { preemptions },
             Self::Sample(Sample::Uniform) => Strategy::Random { seed },
             Self::Sample(Sample::Pct) => Strategy::Pct { depth: DEPTH, seed },
@@ -112,6 +116,7 @@ impl Display for Search {
             Self::Bounded { preemptions } => return write!(f, "bounded={preemptions}"),
             Self::Exhaustive => "exhaustive",
             Self::States => "states",
+            Self::Unified => "unified",
             Self::Sample(Sample::Uniform) => "sample=uniform",
             Self::Sample(Sample::Pct) => "sample=pct",
             Self::Sample(Sample::Pos) => "sample=pos",
@@ -125,9 +130,10 @@ impl Display for Search {
 mod tests {
     use super::*;
 
-    const ALL: [Search; 8] = [
+    const ALL: [Search; 9] = [
         Search::Exhaustive,
         Search::States,
+        Search::Unified,
         Search::Bounded { preemptions: 0 },
         Search::Sample(Sample::Uniform),
         Search::Sample(Sample::Pct),

@@ -20,6 +20,7 @@ pub fn search(search: Search) -> String {
     let words = match search {
         Search::Exhaustive => "exhaustive search",
         Search::States => "search over states",
+        Search::Unified => "search over states and partial orders",
         Search::Bounded { preemptions } => {
             return format!("bounded search, {}", at_most(preemptions.into()));
         }

@@ -16,6 +16,9 @@ pub enum Strategy {
     Transactions,
     /// Each state of the program once, by transactions: ends where states recur.
     Stateful,
+    /// Each state once, by transactions, and from a state only the threads that race with what was
+    /// explored after it.
+    Unified,
     /// Dynamic partial-order reduction over visible operations.
     Dpor,
     /// All executions with at most so many preemptions, those with fewer first.
@@ -88,9 +91,10 @@ impl Needs {
 
 impl Strategy {
     /// Each strategy once, with the parameters that it has unless others are given.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Transactions,
         Self::Stateful,
+        Self::Unified,
         Self::Dpor,
         // Preemptions in Musuvathi and Qadeer's experience.
         Self::Bounded { preemptions: 2 },
@@ -107,6 +111,7 @@ impl Strategy {
         match self {
             Self::Transactions => "transactions",
             Self::Stateful => "stateful",
+            Self::Unified => "unified",
             Self::Dpor => "dpor",
             Self::Bounded { .. } => "bounded",
             Self::Naive => "naive",
@@ -121,7 +126,7 @@ impl Strategy {
     pub const fn needs(self) -> Needs {
         match self {
             Self::Transactions => Needs::TRANSACTIONS,
-            Self::Stateful => Needs { states: true, ..Needs::TRANSACTIONS },
+            Self::Stateful | Self::Unified => Needs { states: true, ..Needs::TRANSACTIONS },
             Self::Dpor | Self::Bounded { .. } | Self::Pos { .. } => Needs::OPERATIONS,
             Self::Naive | Self::Random { .. } | Self::Pct { .. } => Needs::WALK,
         }
@@ -132,7 +137,7 @@ impl Strategy {
     pub const fn samples(self) -> bool {
         match self {
             Self::Random { .. } | Self::Pct { .. } | Self::Pos { .. } => true,
-            Self::Transactions | Self::Stateful | Self::Dpor => false,
+            Self::Transactions | Self::Stateful | Self::Unified | Self::Dpor => false,
             Self::Bounded { .. } | Self::Naive => false,
         }
     }
@@ -144,8 +149,8 @@ impl Strategy {
             Self::Random { .. } => Self::Random { seed },
             Self::Pct { depth, .. } => Self::Pct { depth, seed },
             Self::Pos { .. } => Self::Pos { seed },
-            Self::Transactions | Self::Stateful | Self::Dpor | Self::Naive => self,
-            Self::Bounded { .. } => self,
+            Self::Transactions | Self::Stateful | Self::Unified | Self::Dpor => self,
+            Self::Bounded { .. } | Self::Naive => self,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::drive::transactional::Transactional;
 use crate::interleavings::{bounded, naive};
 use crate::sampling::priorities::{self, Policy};
 use crate::sampling::random;
-use crate::states::stateful;
+use crate::states::{stateful, unified};
 use crate::{dpor, transactions};
 use lockred_protocol::strategy::Strategy;
 
@@ -38,6 +38,10 @@ pub fn explore_from<M: Transactional + Fingerprint>(
         }
         Strategy::Stateful => {
             stateful::explore(machine, &mut Discipline::by_locks(), limits, observer)
+        }
+        Strategy::Unified => {
+            let (discipline, settings) = (&mut Discipline::hybrid(), unified::Settings::default());
+            unified::explore(machine, discipline, settings, limits, observer).0
         }
         Strategy::Dpor => dpor::explore(machine, limits, observer),
         Strategy::Bounded { preemptions } => {

@@ -39,4 +39,4 @@ pub use interleavings::{bounded, naive};
 pub use lockred_protocol::strategy::Strategy;
 pub use minimise::minimise;
 pub use sampling::{priorities, random, targeted};
-pub use states::{selection, stateful};
+pub use states::{selection, stateful, unified};

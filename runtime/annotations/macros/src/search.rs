@@ -21,7 +21,8 @@ pub fn is_one(text: &str) -> bool {
         Some(("bounded", number)) => number.parse::<u32>().is_ok(),
         Some(("sample", how)) => ["uniform", "pct", "pos"].contains(&how),
         Some(_) => false,
-        None => ["exhaustive", "states", "bounded", "sample", "dpor", "naive"].contains(&text),
+        None => ["exhaustive", "states", "unified", "bounded", "sample", "dpor", "naive"]
+            .contains(&text),
     }
 }
 

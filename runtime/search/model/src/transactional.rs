@@ -13,7 +13,7 @@ use lockred_search::discipline::{
 use lockred_search::fault::{Fault, is_on};
 use lockred_search::footprint::{Access, Footprint, ObjectId};
 use lockred_search::machine::{Flow, Machine, Step, ThreadId};
-use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
+use lockred_search::transactional::{Awaited, End, Racer, Snapshots, Transactional};
 
 impl ModelMachine {
     /// What the thread, which can run or waits for a lock, a value or an end, does next.
@@ -353,6 +353,18 @@ impl Transactional for ModelMachine {
     fn started(&self) -> u32 {
         let threads = self.state.threads.iter();
         threads.filter(|thread| thread.phase != Phase::Unborn).count() as u32
+    }
+
+    fn has_begun(&self, thread: ThreadId) -> bool {
+        self.state.threads[thread.index()].phase != Phase::Unborn
+    }
+
+    fn awaited(&self, thread: ThreadId) -> Awaited {
+        let ready = self.state.threads[thread.index()].phase == Phase::Ready;
+        match self.next(thread.index()).filter(|_| ready) {
+            Some(&Statement::Join(body)) => Awaited::End(ThreadId(u32::from(body.0))),
+            _ => Awaited::Act,
+        }
     }
 
     fn may_race(&mut self, object: ObjectId, _earlier: Racer, _later: Racer) {

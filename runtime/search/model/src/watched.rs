@@ -60,13 +60,58 @@ pub struct Watched {
     machine: ModelMachine,
     watch: Watch,
     saved: Vec<Watch>,
+    /// Rounds of loops are not counted.
+    recurs: bool,
 }
 
 impl Watched {
     /// Watches a machine, which stands at its root.
     #[must_use]
     pub fn new(machine: ModelMachine) -> Self {
-        Self { machine, watch: Watch::default(), saved: Vec::new() }
+        Self { machine, watch: Watch::default(), saved: Vec::new(), recurs: false }
+    }
+
+    /// The same, whose states recur where those of the machine do: of equal accesses of a thread it
+    /// keeps the last one (who does not know an earlier one does not know the last one), and tells
+    /// states apart by which accesses are known where, and not by how many there were. (What has
+    /// gone through channels is counted all the same.)
+    #[must_use]
+    pub fn recurring(mut self) -> Self {
+        self.recurs = true;
+        self
+    }
+
+    /// As a fingerprint, without numbers that grow.
+    fn recurring_fingerprint(&self) -> u128 {
+        let mut accesses: Vec<_> = self
+            .watch
+            .accesses
+            .iter()
+            .flat_map(|(o, made)| made.iter().map(move |m| (o, m)))
+            .collect();
+        let key =
+            |&(object, seen): &(&ObjectId, &Seen)| (*object, seen.racer, seen.access, seen.plain);
+        accesses.sort_unstable_by_key(key);
+        let mut hasher = Lanes::default();
+        accesses.iter().for_each(|access| key(access).hash(&mut hasher));
+        let mut row = |name: u64, clock: &Clock| {
+            let knows = |&(_, seen): &(&ObjectId, &Seen)| seen.epoch <= clock.of(seen.racer.thread);
+            let known: Vec<bool> = accesses.iter().map(knows).collect();
+            if known.contains(&true) {
+                (name, known).hash(&mut hasher);
+            }
+        };
+        let watch = &self.watch;
+        let by_thread = [&watch.threads, &watch.released, &watch.read];
+        for (kind, rows) in (1..).zip(by_thread) {
+            rows.iter().for_each(|(&thread, clock)| row(kind << 60 | u64::from(thread), clock));
+        }
+        let by_object = [&watch.locks, &watch.readers, &watch.messages, &watch.barriers];
+        for (kind, rows) in (4..).zip(by_object) {
+            rows.iter().for_each(|(&object, clock)| row(kind << 60 | object.0, clock));
+        }
+        watch.channels.hash(&mut hasher);
+        self.machine.fingerprint() ^ hasher.fingerprint().rotate_left(32)
     }
 
     fn see(&mut self, thread: ThreadId, operation: &Operation, step: &mut Step<Failure>) {
@@ -212,6 +257,12 @@ impl Watched {
                 step.failures.push(self.machine.race(object, other.racer, racer));
             }
         }
+        if self.recurs {
+            let same = |other: &Seen| {
+                (other.racer, other.access, other.plain) == (seen.racer, seen.access, seen.plain)
+            };
+            accesses.retain(|other| !same(other));
+        }
         accesses.push(seen);
         let Kind::Atomic(value, ordering) = kind else { return };
         let message = self.watch.messages.entry(object).or_default();
@@ -290,6 +341,9 @@ impl Snapshots for Watched {
 
 impl Fingerprint for Watched {
     fn fingerprint(&self) -> u128 {
+        if self.recurs {
+            return self.recurring_fingerprint();
+        }
         let mut hasher = Lanes::default();
         self.watch.threads.hash(&mut hasher);
         self.watch.locks.hash(&mut hasher);

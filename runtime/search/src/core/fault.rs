@@ -105,6 +105,32 @@ pub enum Fault {
     KeptLockIsSection,
     /// Stoller's framework: persistent sets are explored all around a cycle.
     TransitionsIgnored,
+    /// Unified search: what can still be executed from a state that is known counts as nothing.
+    SummariesForgotten,
+    /// Unified search: a conflict orders threads as creation does, so that all that a thread still
+    /// does comes after what it once conflicts with.
+    ConflictsOrder,
+    /// Unified search: what blocked threads wait to do is no part of what can still be executed.
+    WaitersLeftOut,
+    /// Unified search: that transactions are ordered by what both touch is forgotten.
+    TraceOrderForgotten,
+    /// Unified search: states are the same whatever threads know of accesses.
+    KnowledgeForgotten,
+    /// Unified search: of a thread that cannot run, nobody is asked to make it run.
+    NobodyActsFirst,
+    /// Unified search: who holds the lock that a thread wants is not asked to give it back.
+    HoldersForgotten,
+    /// Unified search: release sequences go on through stores.
+    StoresPassOn,
+    /// Unified search: what is rolled back is judged where executions end.
+    JudgedAtEnds,
+    /// Unified search: what is found of a blocked thread's access is remembered, and nothing is
+    /// learned from it.
+    WaitersUnreported,
+    /// Unified search: a pass ends without a look at what the last state has taught.
+    LateWatch,
+    /// Unified search: what is rolled back is judged alone, not beside what others do.
+    JudgedAlone,
     /// Minimal schedules: states are the same whichever thread ran last.
     LastForgotten,
     /// Minimal schedules: a state is not gone on from again, whatever the way to it has cost.

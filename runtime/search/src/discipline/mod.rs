@@ -33,6 +33,19 @@ use crate::core::machine::ThreadId;
 use lock_order::LockOrder;
 use serde::{Deserialize, Serialize};
 
+/// What orders operations that are not seen by others, until that is refuted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+enum Protection {
+    /// Happens-before orders plain data, guarded atomics and queues. All other atomics are seen.
+    #[default]
+    HappensBefore,
+    /// A common lock, which every access checks, protects data and queues.
+    Locks,
+    /// Happens-before orders plain data. Locks, or the creation and joining of threads, keep
+    /// operations on atomics and queues apart.
+    Apart,
+}
+
 /// The facts that the reduction relies on. They survive restarts of the search.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Discipline {
@@ -44,9 +57,7 @@ pub struct Discipline {
     /// Locks that were held between two transactions of their holder, as far as
     /// [`Discipline::split`] was reported.
     split: Objects,
-    /// Whether data and queues are protected by a common lock only, which every access checks; else
-    /// by happens-before.
-    by_locks: bool,
+    protection: Protection,
     locksets: Locksets,
     /// Something was learned since the search started.
     grown: bool,
@@ -80,7 +91,25 @@ impl Discipline {
     /// A discipline under which data and queues are protected by locks only.
     #[must_use]
     pub fn by_locks() -> Self {
-        Self { by_locks: true, ..Self::default() }
+        Self { protection: Protection::Locks, ..Self::default() }
+    }
+
+    /// A discipline under which happens-before orders plain data, and atomics and queues are not
+    /// seen by others as long as locks, or the creation and joining of threads, keep apart what is
+    /// done to them in all executions.
+    #[must_use]
+    pub fn hybrid() -> Self {
+        Self { protection: Protection::Apart, ..Self::default() }
+    }
+
+    /// Whether operations on atomics are not seen by others until that is refuted.
+    fn hides_atomics(&self) -> bool {
+        self.protection != Protection::HappensBefore
+    }
+
+    /// Whether only locks protect data and queues.
+    fn is_by_locks(&self) -> bool {
+        self.protection == Protection::Locks
     }
 
     /// Which locks protect which data, as far as a search under [`Discipline::by_locks`] has seen.
@@ -97,7 +126,7 @@ impl Discipline {
         plain: bool,
         held: &[(ObjectId, Mode)],
     ) {
-        if self.by_locks && !self.locksets.note(object, writes, plain, held) {
+        if self.is_by_locks() && !self.locksets.note(object, writes, plain, held) {
             self.refute(object);
         }
     }

@@ -323,7 +323,9 @@ impl TransactionMonitor<'_> {
             Operation::Release(lock, _) | Operation::Downgrade(lock) => {
                 unless(discipline.is_observed(lock), Mover::Left)
             }
-            Operation::Data { object, kind, .. } if kind.is_guarded() || discipline.by_locks => {
+            Operation::Data { object, kind, .. }
+                if kind.is_guarded() || discipline.hides_atomics() =>
+            {
                 unless(discipline.is_unprotected(object), Mover::Both)
             }
             Operation::Wait { queue, lock, .. } => {
@@ -418,10 +420,10 @@ impl TransactionMonitor<'_> {
     }
 
     /// How others see an act on a channel. States do not show the numbers of messages.
-    const fn passes(&self, passing: Passing) -> Access {
+    fn passes(&self, passing: Passing) -> Access {
         match passing.access() {
             Access::Read => Access::Read,
-            access if !self.discipline.by_locks => access,
+            access if !self.discipline.is_by_locks() => access,
             _ => Access::Write,
         }
     }

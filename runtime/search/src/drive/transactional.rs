@@ -31,6 +31,18 @@ pub struct Racer {
     pub writes: bool,
 }
 
+/// What makes a blocked thread go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// Anything that other threads do, as far as the machine knows.
+    Unknown,
+    /// The end of a thread.
+    End(ThreadId),
+    /// What another thread does to the object of its status, or to one that its pending operation
+    /// accesses.
+    Act,
+}
+
 /// A machine that keeps states and goes back to them.
 pub trait Snapshots: Machine {
     /// Keeps the present state under a number; states of higher numbers may be forgotten.
@@ -59,6 +71,19 @@ pub trait Transactional: Snapshots {
     /// While it is 1, nobody else can have seen anything.
     fn started(&self) -> u32 {
         self.threads()
+    }
+
+    /// Whether the thread has begun: it was started, if it does not begin at the root. (Asked of
+    /// threads that exist.)
+    fn has_begun(&self, thread: ThreadId) -> bool {
+        let _ = thread;
+        true
+    }
+
+    /// What makes a blocked thread go on that waits for no lock.
+    fn awaited(&self, thread: ThreadId) -> Awaited {
+        let _ = thread;
+        Awaited::Unknown
     }
 
     /// Two conflicting atomic operations are not ordered, and not both sequentially consistent: a

@@ -1,5 +1,6 @@
-//! The search over states.
+//! The searches over states.
 
 pub mod selection;
 pub mod stateful;
+pub mod unified;
 mod unordered;

@@ -54,6 +54,9 @@ fn past(pasts: &mut Vec<Past>, thread: ThreadId) -> &mut Past {
     &mut pasts[thread.index()]
 }
 
+/// Of accesses whose users cannot see weak values.
+const TRUSTED: Ordering = Ordering { trusted: true, ..Ordering::RELAXED };
+
 /// An access.
 #[derive(Clone, PartialEq, Debug)]
 struct Made {
@@ -138,9 +141,16 @@ struct Object {
 pub(crate) struct Unordered {
     objects: ByObject<Object>,
     weak: bool,
+    /// Operations on queues are compared, too.
+    queues: bool,
 }
 
 impl Unordered {
+    /// One that compares operations on queues of waiters, too.
+    pub(crate) fn with_queues() -> Self {
+        Self { queues: true, ..Self::default() }
+    }
+
     /// Notes what a transaction did. `held`: the locks that its thread held before; `pasts`: of all
     /// threads, brought up to date. Tells each thing of every object once.
     ///
@@ -188,6 +198,12 @@ impl Unordered {
                     };
                     self.compare(object, made, site, &mut report);
                 }
+                Event::Queue { object, access } if self.queues => {
+                    let kind = Kind::Atomic(Value::Updated, TRUSTED);
+                    let past = past(pasts, thread).clone();
+                    let made = Made { thread, past, access, kind, locks: locks.clone() };
+                    self.compare(object, made, 0, &mut report);
+                }
                 _ => {}
             }
         }
@@ -203,8 +219,7 @@ impl Unordered {
         mut report: impl FnMut(ObjectId, Found),
     ) {
         for &(object, access) in accesses {
-            let kind =
-                Kind::Atomic(Value::Updated, Ordering { trusted: true, ..Ordering::RELAXED });
+            let kind = Kind::Atomic(Value::Updated, TRUSTED);
             let past = past(pasts, thread).clone();
             let made = Made { thread, past, access, kind, locks: held.to_vec() };
             self.compare(object, made, 0, &mut report);

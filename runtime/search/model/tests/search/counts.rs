@@ -12,7 +12,7 @@
 
 use crate::check;
 #[path = "counts/families.rs"]
-mod families;
+pub mod families;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -26,7 +26,7 @@ fn objects(text: &str) -> bool {
 
 /// The program with its threads in every order: which one the search tries first decides which
 /// rules it needs.
-fn orders(text: &str) -> Vec<String> {
+pub fn orders(text: &str) -> Vec<String> {
     let mut parts = text.split("thread ");
     let declarations = parts.next().unwrap_or_default();
     let mut orders: Vec<Vec<&str>> = vec![Vec::new()];

@@ -46,4 +46,7 @@ mod stoller_oracle;
 mod stoller_persistent;
 mod targeted;
 mod timely;
+mod unified_counts;
+mod unified_faults;
+mod unified_oracle;
 mod unordered;

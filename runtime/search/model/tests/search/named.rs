@@ -2,13 +2,15 @@
 //! exactly what all states show.
 
 use crate::check;
+use crate::unified_oracle;
 
 use check::{
     all_states, all_watched_states, by_persistent_sets, by_states, by_stoller, by_transactions,
-    leads_to, parse, search,
+    by_unified, leads_to, parse, search,
 };
 use lockred_model::{Failure, ModelMachine, Program};
-use lockred_papers::stoller::{Memory, Settings, Sleep};
+use lockred_papers::stoller::{self, Memory, Sleep};
+use lockred_search::unified::{Pairs, Settings};
 use lockred_search::{Limits, Outcome, Stop, Strategy};
 
 type Search = fn(&Program, Limits) -> (check::Seen, Outcome);
@@ -38,7 +40,7 @@ fn agrees(text: &str) -> check::Seen {
     let classes = ModelMachine::new(&program).classes();
     for memory in [Memory::Stateless, Memory::Stateful] {
         let sleep = Sleep::Conditional;
-        let settings = Settings { memory, sleep, ..Settings::SSS };
+        let settings = stoller::Settings { memory, sleep, ..stoller::Settings::SSS };
         let (seen, outcome, _) = by_stoller(&program, &classes, settings, Limits::default());
         assert_eq!(outcome.stop, Stop::Complete);
         assert_eq!(seen.failures, states.failures, "{settings:?}: {program}");
@@ -50,6 +52,12 @@ fn agrees(text: &str) -> check::Seen {
     assert_eq!(outcome.stop, Stop::Complete);
     assert_eq!(seen.failures, watched.failures, "transactions: {program}");
     shows("transactions", &seen);
+    for number in 0..8 {
+        let settings = Settings { pairs: Pairs::All, ..unified_oracle::settings(number) };
+        let (seen, outcome, _) = by_unified(&program, settings, u64::MAX);
+        assert_eq!(outcome.stop, Stop::Complete);
+        assert_eq!(seen.failures, watched.failures, "{settings:?}: {program}");
+    }
     watched
 }
 

@@ -12,7 +12,8 @@ use lockred_papers::persistent;
 use lockred_papers::stoller::{Classes, Settings, Stoller};
 use lockred_search::discipline::Discipline;
 use lockred_search::{
-    Choice, Findings, Limits, Outcome, Strategy, explore, naive, replay, stateful, transactions,
+    Choice, Counts, Findings, Limits, Observer, Outcome, Strategy, explore, naive, replay,
+    stateful, transactions, unified,
 };
 
 /// All failures and end states.
@@ -96,6 +97,44 @@ pub fn by_states(program: &Program, limits: Limits) -> (Seen, Outcome) {
     let mut machine = ModelMachine::new(program).reporting_ends();
     let outcome = stateful::explore(&mut machine, &mut Discipline::by_locks(), limits, &mut seen);
     (seen, outcome)
+}
+
+/// What a search of at most so many transactions has seen.
+pub struct UpTo {
+    /// What it has seen.
+    pub seen: Seen,
+    most: u64,
+}
+
+impl UpTo {
+    /// Nothing has been seen.
+    pub fn new(most: u64) -> Self {
+        Self { seen: Seen::default(), most }
+    }
+}
+
+impl Observer<Failure> for UpTo {
+    fn on_step(&mut self, counts: &Counts) -> bool {
+        counts.transactions <= self.most
+    }
+
+    fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
+        self.seen.on_failure(failure, schedule)
+    }
+}
+
+/// Visits the states that orders of dependent transactions lead to.
+pub fn by_unified(
+    program: &Program,
+    settings: unified::Settings,
+    transactions: u64,
+) -> (Seen, Outcome, unified::Visited) {
+    let mut up_to = UpTo::new(transactions);
+    let mut machine = ModelMachine::new(program).reporting_ends();
+    let (discipline, limits) = (&mut Discipline::hybrid(), Limits::default());
+    let (outcome, visited) =
+        unified::explore(&mut machine, discipline, settings, limits, &mut up_to);
+    (up_to.seen, outcome, visited)
 }
 
 /// Explores the program by a search of Stoller's framework.

@@ -122,7 +122,7 @@ fn fibonacci(rounds: u32, third: &str) -> String {
 }
 
 /// A thread looks for the last zero of an array, N others write it.
-fn last_zero(number: u32, locked: bool) -> String {
+pub fn last_zero(number: u32, locked: bool) -> String {
     let mut text = if locked { "mutex a; plain" } else { "atomic" }.to_owned();
     (0..=number).for_each(|i| text.push_str(&format!(" x{i}")));
     text.push_str(";\nthread R { ");

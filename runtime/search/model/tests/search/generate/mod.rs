@@ -7,6 +7,7 @@ pub mod exchanges;
 pub mod locks;
 pub mod loops;
 pub mod parts;
+pub mod rounds;
 
 use lockred_model::Program;
 use lockred_model::program::{
