@@ -5,8 +5,8 @@ use crate::section::Section;
 use crate::sites::SiteId;
 use serde::{Deserialize, Serialize};
 
-/// Set to the name of a [`Programs`]: in which programs the shim finds the order of locks; in none if
-/// it is not set.
+/// Set to the name of a [`Programs`]: in which programs the shim finds the order of locks; in none
+/// if it is not set.
 pub const LOCK_ORDER: &str = "LOCKRED_LOCK_ORDER";
 
 /// In which programs the order of locks is found.
