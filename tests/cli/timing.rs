@@ -60,7 +60,7 @@ fn the_search_goes_on_after_each_warning_and_ends() {
 
 #[test]
 fn the_search_ends_after_eight_warnings() {
-    let output = check(&["nine_sleeps_in_a_row"]).expect(0);
+    let output = check(&["nine_values_that_are_too_early"]).expect(0);
     let test = &output.tests()[0];
     assert_eq!((test.verdict, test.complete), (Verdict::Passed, false), "{output}");
     assert_eq!(codes(test), ["LR0107"; 8], "{output}");
