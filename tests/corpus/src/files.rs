@@ -221,7 +221,7 @@ fn both_names_of_a_file_stay_in_each() {
 fn a_directory_takes_the_place_of_an_empty_one_in_each() {
     let place = Place::new();
     let (from, to) = (place.join("from"), place.join("to"));
-    [&from, &to].map(|path| fs::create_dir(path).unwrap());
+    [&from, &to].into_iter().for_each(|path| fs::create_dir(path).unwrap());
     fs::write(from.join("file"), "text").unwrap();
     two_ways(|| {
         assert!(to.exists() && !to.join("file").exists());
