@@ -158,7 +158,9 @@ impl Claimed {
         // For an audit, functions are open to callers that are not known: that is not the order of
         // the program as it is.
         let in_small = rules.order == Programs::Small && program.audited.is_none();
-        if !is_asked && !in_small && !rules.whole() && program.audited.is_none() {
+        let is_whole = rules.whole() || program.audited.is_some();
+        let is_more_asked = is_whole || in_small;
+        if !is_asked && !is_more_asked {
             return Self::default();
         }
         let flaw = rules.flaw;
@@ -166,7 +168,7 @@ impl Claimed {
         // What is unknown would hide an error that a test asks for.
         let bounds = match flaw {
             Some(_) => Some(Bounds { work: usize::MAX, ..Bounds::default() }),
-            None if rules.whole() || program.audited.is_some() => Some(Bounds::default()),
+            None if is_whole => Some(Bounds::default()),
             None => Bounds::ordinary(&facts),
         };
         let sharing = bounds.and_then(|bounds| Sharing::of(&facts, bounds, flaw));
@@ -179,7 +181,7 @@ impl Claimed {
         };
         let addresses = sharing.points_to.conservative();
         let reaches = Reaches::of(module, &index, &sharing);
-        if !rules.whole() && !in_small && package.is_none() {
+        if !is_more_asked {
             return Self { reaches, addresses, ..Self::default() };
         }
         let points_to = &sharing.points_to;

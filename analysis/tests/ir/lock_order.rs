@@ -3,7 +3,7 @@
 use crate::whole_of;
 use lockred_analysis::instrument::Program;
 use lockred_analysis::plan::Rules;
-use lockred_protocol::lock_order::{Kind, LockOrder};
+use lockred_protocol::lock_order::{Kind, LockOrder, Programs};
 use lockred_protocol::plan::Flaw;
 use lockred_protocol::section::Section as _;
 use std::collections::HashSet;
@@ -67,8 +67,7 @@ fn order_by(flaw: Option<Flaw>, text: &str) -> LockOrder {
            ret void }}
          {text}"
     );
-    let rules =
-        Rules { order: lockred_protocol::lock_order::Programs::All, flaw, ..Rules::default() };
+    let rules = Rules { order: Programs::All, flaw, ..Rules::default() };
     let user_functions: HashSet<String> =
         ["both", "first", "second", "f"].map(String::from).into_iter().collect();
     let whole = whole_of(&text, Program { rules, user_functions, ..Program::default() });

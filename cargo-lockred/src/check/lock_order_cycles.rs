@@ -150,10 +150,11 @@ impl Cycles {
         reported: &mut Reported,
     ) {
         let (order, target) = (names.order, names.target);
-        if !order.known && matches!(self.shown, Shown::NotReached | Shown::Nothing) {
-            return;
-        }
         if !order.known {
+            // By default, it is found in small programs only.
+            if matches!(self.shown, Shown::NotReached | Shown::Nothing) {
+                return;
+            }
             let line = UnknownLine { reason: "lock-order", v: VERSION, target, known: false };
             reported.json += &json(&line);
             reported.human += &format!(

@@ -239,8 +239,20 @@ impl Color {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Auto => "auto",
-            Self::Always => "all",
-            Self::Never => "none",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_spelled_for_cargo_as_users_spell_them() {
+        for color in Color::value_variants() {
+            assert_eq!(color.to_possible_value().unwrap().get_name(), color.text());
         }
     }
 }
