@@ -9,14 +9,12 @@
 
 use super::Target;
 use super::confirmation::{Reported, lines};
-use crate::error::Result;
-use crate::executable::sidecar;
 use crate::lock_order::{self, Line};
 use crate::outcome::confirmation::Status;
 use crate::outcome::{Ended, Outcome};
 use crate::printing::line::json;
 use lockred_protocol::codes::{BugKind, WarningKind};
-use lockred_protocol::lock_order::{Cycle, Kind, LockOrder};
+use lockred_protocol::lock_order::{Cycle, Kind};
 use lockred_protocol::message::Role;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,21 +123,18 @@ impl Cycles {
     }
 
     /// What came of the cycles of all executables.
-    ///
-    /// # Errors
-    /// When an executable cannot be read.
-    pub fn reported(&self, targets: &[Target], root: &Path) -> Result<Reported> {
+    pub fn reported(&self, targets: &[Target], root: &Path) -> Reported {
         let mut reported = Reported::default();
         for (number, target) in targets.iter().enumerate() {
-            let order: LockOrder = sidecar::carried(&target.built.executable)?;
             let label = target.built.label();
             let sidecar = &target.sidecar;
-            let names = lock_order::Reported { order: &order, sidecar, root, target: &label };
+            let names =
+                lock_order::Reported { order: &target.order, sidecar, root, target: &label };
             // Tests that an interrupted check has not come to are not covered.
             let covered = self.covered.get(&number) == Some(&target.tests.len());
             self.of_target(number, covered, &names, &mut reported);
         }
-        Ok(reported)
+        reported
     }
 
     fn of_target(

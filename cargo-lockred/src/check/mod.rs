@@ -40,7 +40,7 @@ use examine::Examiner;
 use explore::Explored;
 use lock_order_cycles::{Cycles, Shown};
 use lockred_protocol::codes::WarningKind;
-use lockred_protocol::lock_order::Programs;
+use lockred_protocol::lock_order::{LockOrder, Programs};
 use lockred_protocol::message::Counts;
 use lockred_protocol::notes::Note;
 use lockred_protocol::session::{self, Request};
@@ -54,6 +54,7 @@ use unfinished::Unfinished;
 struct Target {
     built: Built,
     sidecar: Sidecar,
+    order: LockOrder,
     notes: Vec<Note>,
     tests: Vec<Test>,
 }
@@ -153,7 +154,8 @@ fn targets(built: Vec<Built>, options: &CheckOptions, console: &Console) -> Resu
         let tests = tests.wanted;
         if !tests.is_empty() {
             unmodelled.extend(sidecar.unmodelled.iter().cloned());
-            targets.push(Target { built, sidecar, notes, tests });
+            let order = sidecar::carried(&built.executable)?;
+            targets.push(Target { built, sidecar, order, notes, tests });
         }
     }
     lost.iter().chain(&unmodelled).for_each(|text| console.warning(text));
@@ -256,7 +258,7 @@ impl Check<'_> {
         audited.note(&mut found);
         tally.stale = found.stale(self.known);
         if options.selection.analysis.order() != Programs::None {
-            let reported = cycles.reported(targets, &under_check.project.root)?;
+            let reported = cycles.reported(targets, &under_check.project.root);
             reported.human.lines().for_each(|line| console.line(line));
             outputs.lines(&reported.json)?;
             tally.cycles = reported.failing;
@@ -352,10 +354,10 @@ fn jobs<'a>(
     let walks =
         analysis.lock_order || is_usual && matches!(options.search.search, Search::Exhaustive);
     let cycles = |target: &Target| match walks {
-        true => walks::targets(&target.built.executable).map(Arc::from),
-        false => Ok(Arc::default()),
+        true => walks::targets(&target.order).into(),
+        false => Arc::default(),
     };
-    let cycles: Vec<Arc<[_]>> = targets.iter().map(cycles).collect::<Result<_>>()?;
+    let cycles: Vec<Arc<[_]>> = targets.iter().map(cycles).collect();
     let job = |number: usize, test: &'a Test| {
         let (examiner, cycles) = (&examiners[number], cycles[number].clone());
         let (launch, request) = (examiner.launch(test), examiner.exploration(test));

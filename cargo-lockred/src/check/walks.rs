@@ -8,15 +8,12 @@
 //! on, is the search's to say.
 
 use super::explore::Response;
-use crate::error::Result;
-use crate::executable::sidecar;
 use lockred_protocol::codes::{BugKind, WarningKind};
 use lockred_protocol::lock_order::{Cycle, Kind, LockOrder};
 use lockred_protocol::message::{Exploration, Stop, Warning};
 use lockred_protocol::session::{Limits, Request, Target, Task};
 use lockred_protocol::sites::SiteId;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Walks towards one cycle.
 const WALKS: u64 = 100;
@@ -31,14 +28,7 @@ const SHARE: f64 = 0.25;
 /// The cycles of an executable that threads may wait in, by the operations that acquire their
 /// locks. Several cycles have the same where a function that locks is not inlined: they are one
 /// target.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn targets(executable: &Path) -> Result<Vec<Target>> {
-    Ok(of_order(&sidecar::carried(executable)?))
-}
-
-fn of_order(order: &LockOrder) -> Vec<Target> {
+pub fn targets(order: &LockOrder) -> Vec<Target> {
     // After a gate, or in one thread, nobody waits.
     let may_wait = |cycle: &&Cycle| matches!(cycle.kind, Kind::Cycle | Kind::SameKind);
     let cycles = order.cycles.iter().filter(may_wait);
@@ -216,7 +206,7 @@ mod tests {
         let sites = |target: &Target| -> Vec<(u32, u32)> {
             target.nestings.iter().map(|[held, wanted]| (held.0, wanted.0)).collect()
         };
-        let targets: Vec<_> = of_order(&order).iter().map(sites).collect();
+        let targets: Vec<_> = targets(&order).iter().map(sites).collect();
         assert_eq!(targets, [vec![(1, 2), (2, 1)], vec![(3, 3)]]);
     }
 

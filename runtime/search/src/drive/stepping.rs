@@ -239,6 +239,21 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.counts.blocked += 1;
     }
 
+    /// All threads that were rolled back stand where they wait: the machine judges the state, in
+    /// which nobody can run. Where somebody can, the discipline is wrong, which other executions
+    /// show.
+    ///
+    /// # Errors
+    /// As for [`Drive::finish`].
+    pub fn finish_where_all_wait(&mut self) -> Result<(), Stop> {
+        let mut threads = (0..self.machine.threads()).map(ThreadId);
+        if threads.any(|thread| self.machine.status(thread).can_run()) {
+            self.block();
+            return Ok(());
+        }
+        self.finish()
+    }
+
     /// Whether a data race has shown in the execution under way.
     pub const fn has_raced(&self) -> bool {
         self.raced

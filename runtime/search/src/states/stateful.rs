@@ -424,12 +424,7 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         for thread in partials {
             self.advance(thread, &mut Picks::default(), &mut held[thread.index()])?;
         }
-        let mut threads = (0..self.drive.machine.threads()).map(ThreadId);
-        if threads.any(|thread| self.drive.machine.status(thread).can_run()) {
-            self.drive.block();
-        } else {
-            self.drive.finish()?;
-        }
+        self.drive.finish_where_all_wait()?;
         Ok(self.drive.begin()?)
     }
 }

@@ -123,13 +123,6 @@ impl<M: Transactional> Search<'_, '_, M> {
             }
             result => result?,
         }
-        let threads = (0..self.drive.machine.threads()).map(ThreadId);
-        let mut runs = threads.filter(|&thread| self.drive.machine.status(thread).can_run());
-        if runs.next().is_some() {
-            // Only under a discipline that is wrong, which other executions show.
-            self.drive.block();
-            return Ok(());
-        }
-        Ok(self.drive.finish()?)
+        Ok(self.drive.finish_where_all_wait()?)
     }
 }

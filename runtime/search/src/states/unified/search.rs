@@ -312,13 +312,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     /// Nobody can run, and those who were rolled back stand where they wait: the execution ends
     /// here.
     fn end(&mut self) -> Result<(), Break> {
-        let mut threads = (0..self.drive.machine.threads()).map(ThreadId);
-        if threads.any(|thread| self.drive.machine.status(thread).can_run()) {
-            // Only under a discipline that is wrong, which other executions show.
-            self.drive.block();
-        } else {
-            self.drive.finish()?;
-        }
+        self.drive.finish_where_all_wait()?;
         Ok(self.drive.begin()?)
     }
 
