@@ -21,13 +21,13 @@ use crate::monitor::transactions;
 use crate::record::failure::Failure;
 use crate::record::native_calls;
 use crate::record::native_calls::Call;
-use crate::scheduler::status::status;
+use crate::scheduler::status::{awaited, status};
 use lockred_protocol::codes::AssumptionKind;
 use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{Go, TransactionMonitor};
 use lockred_search::footprint::ObjectId;
 use lockred_search::machine::{Chooser, Flow, Status, Step, ThreadId};
-use lockred_search::transactional::{End, Racer, Snapshots, Transactional};
+use lockred_search::transactional::{Awaited, End, Racer, Snapshots, Transactional};
 use std::ptr::NonNull;
 
 /// Steps that are run again rather than copying a state (70 kB in a small test) and putting it
@@ -277,6 +277,10 @@ impl Transactional for Native {
                 Flow::Unsupported => return End::Unsupported,
             }
         }
+    }
+
+    fn awaited(&self, thread: ThreadId) -> Awaited {
+        awaited(&hook::enter(), thread.index())
     }
 
     fn weak_values(&mut self) {

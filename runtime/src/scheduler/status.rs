@@ -9,7 +9,8 @@ use crate::machine::state::State;
 use crate::machine::thread::Thread;
 use crate::scheduler::timely::{self, may_give_up};
 use lockred_search::footprint::ObjectId;
-use lockred_search::machine::Status;
+use lockred_search::machine::{Status, ThreadId};
+use lockred_search::transactional::Awaited;
 
 /// How often threads other than this one have done something ([`crate::loops::writing_spin`]).
 fn others(state: &State, number: usize) -> u64 {
@@ -112,5 +113,30 @@ fn waits_for(state: &State, pending: Pending) -> ObjectId {
         }
         Pending::Join { target } => ObjectId(1 << 62 | u64::from(target)),
         _ => ObjectId(0),
+    }
+}
+
+/// What makes a thread go on that is blocked, and waits for no lock.
+pub fn awaited(state: &State, number: usize) -> Awaited {
+    if may_time_out(state, number) {
+        // Whatever others do may let its time come.
+        return Awaited::Unknown;
+    }
+    match state.execution.threads[number].pending {
+        Pending::Join { target } => Awaited::End(ThreadId(target)),
+        Pending::Atomic(_)
+        | Pending::FutexQueued { .. }
+        | Pending::Channel(_)
+        | Pending::Offering { .. }
+        | Pending::Spinning => Awaited::Act,
+        Pending::Start
+        | Pending::Spawn
+        | Pending::FutexWait { .. }
+        | Pending::FutexWake { .. }
+        | Pending::Choosing
+        | Pending::Stuttering
+        | Pending::Sleeping { .. }
+        | Pending::Never
+        | Pending::Ended => Awaited::Unknown,
     }
 }

@@ -16,10 +16,11 @@ pub(super) struct Orders {
 impl Order {
     pub(super) const fn ordering(self) -> Ordering {
         match self {
-            Self::Relaxed => Ordering::RELAXED,
-            Self::Acquire => Ordering::ACQUIRE,
-            Self::Release => Ordering::RELEASE,
-            Self::AcqRel | Self::SeqCst => Ordering::ACQ_REL,
+            Self::Relaxed => Ordering { weak: true, ..Ordering::RELAXED },
+            Self::Acquire => Ordering { weak: true, ..Ordering::ACQUIRE },
+            Self::Release => Ordering { weak: true, ..Ordering::RELEASE },
+            Self::AcqRel => Ordering { weak: true, ..Ordering::ACQ_REL },
+            Self::SeqCst => Ordering::ACQ_REL,
         }
     }
 }

@@ -124,6 +124,8 @@ pub struct ModelMachine {
     pub(super) spins: Option<Spins>,
     /// Variables of which a search could not exclude data races.
     pub(super) may_race: BTreeSet<Variable>,
+    /// A search met values that a weaker memory could show.
+    pub(super) weak_values: bool,
     /// What directed searches walk towards.
     pub(super) targets: Vec<Vec<Nesting>>,
     /// What Stoller's framework is told of the code, once somebody has asked.
@@ -174,6 +176,13 @@ impl ModelMachine {
         &self.may_race
     }
 
+    /// Whether searches of this machine met accesses of which a weaker memory could show other
+    /// values ([`lockred_search::transactional::Transactional::weak_values`]).
+    #[must_use]
+    pub const fn weak_values(&self) -> bool {
+        self.weak_values
+    }
+
     /// A machine for `program`, at the root.
     #[must_use]
     pub fn new(program: &Program) -> Self {
@@ -206,6 +215,7 @@ impl ModelMachine {
             rests: None,
             spins: None,
             may_race: BTreeSet::new(),
+            weak_values: false,
             targets: Vec::new(),
             layout: OnceCell::new(),
         };

@@ -367,6 +367,10 @@ impl Transactional for ModelMachine {
         }
     }
 
+    fn weak_values(&mut self) {
+        self.weak_values = true;
+    }
+
     fn may_race(&mut self, object: ObjectId, _earlier: Racer, _later: Racer) {
         self.may_race.insert(Variable(object.0 as u8));
     }

@@ -51,6 +51,8 @@ enum Protection {
 pub struct Discipline {
     /// Data and queues with conflicting operations that nothing orders.
     unprotected: Objects,
+    /// Atomics and queues with conflicting operations that nothing keeps apart in all executions.
+    seen: Objects,
     /// Locks whose state is seen by a try.
     observed: Objects,
     order: LockOrder,
@@ -68,6 +70,11 @@ impl Discipline {
     #[must_use]
     pub fn is_unprotected(&self, object: ObjectId) -> bool {
         !self.unprotected.is_empty() && self.unprotected.contains(&object)
+    }
+
+    /// Whether others see operations on the atomic, or the queue.
+    fn is_seen(&self, object: ObjectId) -> bool {
+        self.is_unprotected(object) || !self.seen.is_empty() && self.seen.contains(&object)
     }
 
     /// Whether the lock's state is seen by a try.
@@ -134,6 +141,11 @@ impl Discipline {
     /// Notes conflicting operations that nothing orders.
     pub(crate) fn refute(&mut self, object: ObjectId) {
         self.grown |= self.unprotected.insert(object);
+    }
+
+    /// Notes conflicting operations that nothing keeps apart in all executions: others see them.
+    pub(crate) fn show(&mut self, object: ObjectId) {
+        self.grown |= self.seen.insert(object);
     }
 
     /// Whether the lock may be held between two transactions of its holder, as far as a search with

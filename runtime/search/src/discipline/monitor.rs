@@ -326,15 +326,15 @@ impl TransactionMonitor<'_> {
             Operation::Data { object, kind, .. }
                 if kind.is_guarded() || discipline.hides_atomics() =>
             {
-                unless(discipline.is_unprotected(object), Mover::Both)
+                unless(discipline.is_seen(object), Mover::Both)
             }
             Operation::Wait { queue, lock, .. } => {
-                let seen = discipline.is_unprotected(queue) || discipline.is_observed(lock);
+                let seen = discipline.is_seen(queue) || discipline.is_observed(lock);
                 unless(seen, Mover::Left)
             }
-            Operation::Notify(queue) => unless(discipline.is_unprotected(queue), Mover::Both),
+            Operation::Notify(queue) => unless(discipline.is_seen(queue), Mover::Both),
             Operation::Arrive(barrier, _) => {
-                unless(discipline.is_unprotected(barrier), Mover::Left)
+                unless(discipline.is_seen(barrier), Mover::Left)
             }
             Operation::Spawn(_) => Mover::Left,
             Operation::Join(_) => Mover::Right,

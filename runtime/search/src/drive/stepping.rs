@@ -77,6 +77,14 @@ impl<'a, M: Machine> Drive<'a, M> {
         }
     }
 
+    /// The same for what is run again from the root beside the execution under way.
+    pub(crate) fn again(&mut self) -> Drive<'_, M> {
+        let limits = Limits { executions: None, ..self.limits };
+        let mut again = Drive::new(&mut *self.machine, limits, &mut *self.observer);
+        again.counts = self.counts;
+        again
+    }
+
     /// How much was done: counts, executions that a refuted assumption threw away, and whether one
     /// was cut.
     pub fn progress(&self) -> (Counts, u64, bool) {

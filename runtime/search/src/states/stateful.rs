@@ -318,12 +318,10 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         let (machine, discipline) = (&mut *self.drive.machine, &mut *self.discipline);
         let report = |object, found| match found {
             Found::Race(earlier, later) => machine.may_race(object, earlier, later),
-            Found::Conflict => discipline.refute(object),
+            Found::Conflict | Found::Decrements => discipline.refute(object),
+            Found::Weak => machine.weak_values(),
         };
         self.unordered.note(&self.run, held, &mut self.pasts, report);
-        if self.unordered.take_weak_values() {
-            self.drive.machine.weak_values();
-        }
     }
 
     /// Compares what a blocked thread waits to do with what others do.
@@ -335,7 +333,8 @@ impl<M: Transactional + Fingerprint, S: Selection<M>> Search<'_, '_, M, S> {
         let machine = &mut *self.drive.machine;
         let report = |object, found| match found {
             Found::Race(earlier, later) => machine.may_race(object, earlier, later),
-            Found::Conflict => discipline.refute(object),
+            Found::Conflict | Found::Decrements => discipline.refute(object),
+            Found::Weak => machine.weak_values(),
         };
         self.unordered.note_waiting(thread, accesses, held, &mut node.pasts, report);
     }

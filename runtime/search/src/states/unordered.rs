@@ -86,6 +86,11 @@ pub(crate) enum Found {
     Race(Racer, Racer),
     /// Operations on it conflict that nothing keeps apart.
     Conflict,
+    /// Two decrements of a reference count are not kept apart, one of which may be the last.
+    Decrements,
+    /// Atomic operations on it are not kept apart, of which a weaker memory could show other values
+    /// unless something else orders them.
+    Weak,
 }
 
 impl Made {
@@ -134,13 +139,16 @@ struct Object {
     races: bool,
     /// That operations on it conflict was reported.
     conflicts: bool,
+    /// That this is so of decrements was reported.
+    decrements: bool,
+    /// That a weaker memory could show other values was reported.
+    weak: bool,
 }
 
 /// The accesses of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Unordered {
     objects: ByObject<Object>,
-    weak: bool,
     /// Operations on queues are compared, too.
     queues: bool,
 }
@@ -164,6 +172,7 @@ impl Unordered {
     ) {
         let Some(thread) = run.thread else { return };
         let mut locks = held.to_vec();
+        let began = past(pasts, thread).stretch;
         for event in &run.events {
             match *event {
                 Event::Acquire(lock, mode) => locks.push((lock, mode)),
@@ -189,13 +198,12 @@ impl Unordered {
                     own.include(joined, u32::MAX);
                 }
                 Event::Data { object, access, kind, site } => {
-                    let made = Made {
-                        thread,
-                        past: past(pasts, thread).clone(),
-                        access,
-                        kind,
-                        locks: locks.clone(),
-                    };
+                    let mut past = past(pasts, thread).clone();
+                    if matches!(kind, Kind::Atomic(_, ordering) if ordering.guarded) {
+                        // Whom the transaction creates comes after all of it.
+                        past.stretch = began;
+                    }
+                    let made = Made { thread, past, access, kind, locks: locks.clone() };
                     self.compare(object, made, site, &mut report);
                 }
                 Event::Queue { object, access } if self.queues => {
@@ -245,23 +253,26 @@ impl Unordered {
                     report(object, Found::Race(racer(other, *place), racer(&made, site)));
                 }
                 Some(Pair::Conflict { weak }) => {
-                    self.weak |= weak;
+                    if weak && !std::mem::replace(&mut known.weak, true) {
+                        report(object, Found::Weak);
+                    }
                     // The word of a lock is used as the lock wants it: that is no operation of its
                     // own.
-                    if !known.conflicts && !made.is_use() && !other.is_use() {
-                        known.conflicts = true;
-                        report(object, Found::Conflict);
+                    if made.is_use() || other.is_use() {
+                        continue;
+                    }
+                    let decrements = made.access.decrements() && other.access.decrements();
+                    let (reported, found) = match decrements {
+                        true => (&mut known.decrements, Found::Decrements),
+                        false => (&mut known.conflicts, Found::Conflict),
+                    };
+                    if !std::mem::replace(reported, true) {
+                        report(object, found);
                     }
                 }
                 Some(Pair::Race) | None => {}
             }
         }
         known.made.push((made, site));
-    }
-
-    /// Whether two atomic accesses were found since the last time this was asked of which a weaker
-    /// memory could show other values.
-    pub(crate) fn take_weak_values(&mut self) -> bool {
-        std::mem::take(&mut self.weak)
     }
 }

@@ -44,12 +44,11 @@ mod fences;
 mod frontier;
 mod ownership;
 mod race_check;
+pub(crate) mod retrace;
 mod reverse;
 mod trace;
 mod weak;
 mod witness;
-
-use std::collections::HashSet;
 
 use crate::core::chains::Position;
 use crate::core::fault::{Fault, is_on};
@@ -64,6 +63,7 @@ pub use crate::drive::frontier::Frontier;
 use crate::drive::node::Node;
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};
 use crate::drive::transactional::{End, Transactional};
+use retrace::Reported;
 use reverse::Source;
 use trace::Trace;
 use weak::{Unordered, Weak};
@@ -87,23 +87,7 @@ pub fn explore_from<M: Transactional>(
     limits: Limits,
     observer: &mut dyn Observer<M::Failure>,
 ) -> Outcome {
-    let mut search = Search {
-        drive: Drive::new(machine, limits, observer),
-        discipline,
-        nodes: Vec::new(),
-        depth: 0,
-        trace: Trace::default(),
-        weak: Weak::default(),
-        run: Run::default(),
-        began: 0,
-        held: Vec::new(),
-        inherited: Vec::new(),
-        pending: Footprint::default(),
-        positions: Vec::new(),
-        initials: ThreadSet::default(),
-        unordered: Vec::new(),
-        reported: HashSet::new(),
-    };
+    let mut search = Search::new(Drive::new(machine, limits, observer), discipline);
     search.discipline.take_grown();
     let result = search.run(frontier);
     search.drive.outcome(result)
@@ -141,8 +125,7 @@ struct Search<'a, 'd, M: Transactional> {
     positions: Vec<Position>,
     initials: ThreadSet,
     unordered: Vec<Unordered>,
-    /// Races that were reported: object, and the two threads and sites.
-    reported: HashSet<(ObjectId, ThreadId, u64, ThreadId, u64)>,
+    reported: Reported,
 }
 
 /// What became of a transaction.
@@ -153,6 +136,28 @@ enum Ran {
     RolledBack,
     /// The execution is over for all threads.
     Over,
+}
+
+impl<'a, 'd, M: Transactional> Search<'a, 'd, M> {
+    fn new(drive: Drive<'a, M>, discipline: &'d mut Discipline) -> Self {
+        Self {
+            drive,
+            discipline,
+            nodes: Vec::new(),
+            depth: 0,
+            trace: Trace::default(),
+            weak: Weak::default(),
+            run: Run::default(),
+            began: 0,
+            held: Vec::new(),
+            inherited: Vec::new(),
+            pending: Footprint::default(),
+            positions: Vec::new(),
+            initials: ThreadSet::default(),
+            unordered: Vec::new(),
+            reported: Reported::default(),
+        }
+    }
 }
 
 impl<M: Transactional> Search<'_, '_, M> {

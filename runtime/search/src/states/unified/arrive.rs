@@ -76,7 +76,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     fn look_around(&mut self) {
         let threads = self.drive.machine.threads();
         if threads > CROWD && !std::mem::replace(&mut self.crowded, true) {
-            self.watches_more = true;
+            self.watched.more = true;
         }
         for thread in (0..threads).map(ThreadId) {
             let status = self.drive.machine.status(thread);

@@ -17,8 +17,9 @@
 //! search by transactions. What a thread did until it was rolled back is judged at once: in a cycle
 //! there may be no end at which it could be.
 //!
-//! Races are reported with the schedule in which they were noticed, in which the locks may order
-//! what weak happens-before does not.
+//! What is known shows that accesses race, and not in which schedule nothing orders them: for each
+//! race that is new, the way to the present state is run again, as a trace, which has a witness
+//! ([`crate::transactions::retrace`]).
 
 mod arrive;
 mod bits;

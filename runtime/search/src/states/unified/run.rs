@@ -1,6 +1,5 @@
 //! Running a transaction, and judging what it did.
 
-use crate::core::chains::Objects;
 use crate::core::fault::{Fault, is_on};
 use crate::core::fingerprint::Fingerprint;
 use crate::core::footprint::{Access, ObjectId};
@@ -10,8 +9,9 @@ use crate::discipline::{Discipline, Run, Wanted};
 use crate::drive::observer::Stop;
 use crate::drive::transactional::{End, Racer, Transactional};
 use crate::states::unordered::Found;
+use crate::transactions::retrace::report_races;
 
-use super::known::{Pair, Record, Watch};
+use super::known::{Pair, Record, Watch, Watched};
 use super::level::Waits;
 use super::search::{Break, Judged, Search};
 use super::summary::FootId;
@@ -35,26 +35,27 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         let end = self.drive.transact(thread, monitor, picks)?;
         self.run.seal();
         let (watched, discipline) = (&mut self.watched, &mut *self.discipline);
-        let watches_more = &mut self.watches_more;
         let rolled_back = end == End::Blocked
             && !finishes
             && !parks_by(&self.run, discipline, self.drive.machine);
         let left_out = rolled_back && is_on(Fault::JudgedAtEnds);
-        let report = |object, found| learn(object, found, watched, watches_more, discipline);
+        let report = |object, found| learn(object, found, watched, discipline);
         if !left_out {
             self.unordered.note(&self.run, &before, pasts, report);
-        }
-        if self.unordered.take_weak_values() {
-            self.drive.machine.weak_values();
         }
         if self.has_learned() && !is_on(Fault::NoRestart) {
             return Err(Break::Refuted);
         }
         if !left_out {
-            let (objects, pairs) = (&self.watched, self.settings.pairs);
-            let mut watch = Watch { objects, pairs, records: &mut self.records };
+            let (watched, pairs) = (&self.watched, self.settings.pairs);
+            let mut watch =
+                Watch { watched, pairs, records: &mut self.records, weak_values: false };
             known.judge(&self.run, &mut watch, &mut self.pairs);
-            self.report()?;
+            if watch.weak_values {
+                self.watched.shows_weak_values();
+                self.drive.machine.weak_values();
+            }
+            self.report(picks)?;
         }
         if self.has_learned() && !is_on(Fault::NoRestart) {
             return Err(Break::Refuted);
@@ -65,12 +66,22 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         Ok(end)
     }
 
-    /// Reports the races that the last transaction showed.
-    fn report(&mut self) -> Result<(), Break> {
-        for &Pair { earlier, later } in &self.pairs {
+    /// Reports the races that the last transaction, which made these choices, showed.
+    fn report(&mut self, picks: &Picks) -> Result<(), Break> {
+        let pairs = std::mem::take(&mut self.pairs);
+        let sites = |&Pair { earlier, later }: &Pair| {
+            (later.object, earlier.thread, earlier.site, later.thread, later.site)
+        };
+        if pairs.iter().any(|pair| !self.reported.contains(&sites(pair))) {
+            let path = self.path(picks);
+            if !report_races(&mut self.drive, self.discipline, path, &mut self.reported)? {
+                return Err(Break::Refuted);
+            }
+        }
+        for pair in &pairs {
+            let Pair { earlier, later } = *pair;
             self.discipline.refute(later.object);
-            let sites = (later.object, earlier.thread, earlier.site, later.thread, later.site);
-            if !self.reported.insert(sites) {
+            if !self.reported.insert(sites(pair)) {
                 continue;
             }
             let racer = |record: Record| Racer {
@@ -82,7 +93,16 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
             let schedule = self.drive.schedule.clone();
             self.drive.fail(failure, &schedule)?;
         }
+        self.pairs = pairs;
         Ok(())
+    }
+
+    /// The transactions from the root to the end of the one under way, which made these choices.
+    fn path(&self, picks: &Picks) -> Vec<(ThreadId, Picks)> {
+        let below = &self.levels[..self.levels.len() - 1];
+        let branches = below.iter().filter_map(|level| Some((level.thread?, level.picks.clone())));
+        let last = self.run.thread.map(|thread| (thread, picks.clone()));
+        branches.chain(self.beside.iter().cloned()).chain(last).collect()
     }
 
     /// Whether the transaction, which is blocked, parks where it is (docs/algorithm.md#blocking).
@@ -112,10 +132,9 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         self.waiting.accesses.retain(|&(_, access)| is_data(access));
         let held = level.held.get(thread.index()).map_or(&[][..], Vec::as_slice);
         let (watched, discipline) = (&mut self.watched, &mut *self.discipline);
-        let watches_more = &mut self.watches_more;
         let report = |object, found| {
             if !is_on(Fault::WaitersUnreported) {
-                learn(object, found, watched, watches_more, discipline);
+                learn(object, found, watched, discipline);
             }
         };
         let accesses = &self.waiting.accesses;
@@ -127,13 +146,14 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
 fn learn(
     object: ObjectId,
     found: Found,
-    watched: &mut Objects,
-    watches_more: &mut bool,
+    watched: &mut Watched,
     discipline: &mut Discipline,
 ) {
     match found {
-        Found::Race(..) => *watches_more |= watched.insert(object),
-        Found::Conflict => discipline.refute(object),
+        Found::Race(..) => watched.watch(object),
+        Found::Weak => watched.watch_values(object),
+        Found::Conflict => discipline.show(object),
+        Found::Decrements => discipline.refute(object),
     }
 }
 

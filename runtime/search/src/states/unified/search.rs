@@ -1,8 +1,5 @@
 //! The search itself: its stack, and what comes back from the states after the present one.
 
-use std::collections::HashSet;
-
-use crate::core::chains::Objects;
 use crate::core::fault::{Fault, is_on};
 use crate::core::fingerprint::Fingerprint;
 use crate::core::footprint::{Footprint, ObjectId};
@@ -13,8 +10,9 @@ use crate::drive::Drive;
 use crate::drive::observer::{Limits, Observer, Outcome, Stop};
 use crate::drive::transactional::{End, Transactional};
 use crate::states::unordered::{Past, Unordered};
+use crate::transactions::retrace::Reported;
 
-use super::known::{Known, Pair, Records};
+use super::known::{Known, Pair, Records, Watched};
 use super::level::Level;
 use super::settings::{First, Settings, Visited};
 use super::summary::{Summaries, SummaryId};
@@ -39,12 +37,12 @@ pub fn explore<M: Transactional + Fingerprint>(
         nodes: Nodes::new(settings.keep),
         summaries: Summaries::default(),
         unordered: Unordered::with_queues(),
-        watched: Objects::default(),
-        watches_more: false,
+        watched: Watched::default(),
         records: Records::default(),
-        reported: HashSet::new(),
+        reported: Reported::default(),
         pairs: Vec::new(),
         run: Run::default(),
+        beside: Vec::new(),
         waiting: Footprint::default(),
         living: Vec::new(),
         scores: Vec::new(),
@@ -86,15 +84,14 @@ pub(super) struct Search<'a, 'd, M: Transactional> {
     /// All accesses, compared by what is the same in all executions.
     pub(super) unordered: Unordered,
     /// Objects whose accesses are compared by weak happens-before.
-    pub(super) watched: Objects,
-    /// There are some since this was last asked.
-    pub(super) watches_more: bool,
+    pub(super) watched: Watched,
     pub(super) records: Records,
-    /// Races that were reported: object, and the two threads and sites.
-    pub(super) reported: HashSet<(ObjectId, ThreadId, u64, ThreadId, u64)>,
+    pub(super) reported: Reported,
     pub(super) pairs: Vec<Pair>,
     /// The transaction under way.
     pub(super) run: Run,
+    /// What has run from the present state, since it was left, before the transaction under way.
+    pub(super) beside: Vec<(ThreadId, Picks)>,
     /// What a thread waits to do.
     pub(super) waiting: Footprint,
     pub(super) living: Vec<ThreadId>,
@@ -120,13 +117,14 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     /// Whether something was learned since this was last asked.
     pub(super) fn has_learned(&mut self) -> bool {
         let grown = self.discipline.take_grown();
-        std::mem::take(&mut self.watches_more) | grown
+        std::mem::take(&mut self.watched.more) | grown
     }
 
     /// Searches everything, under what is known.
     fn pass(&mut self) -> Result<(), Break> {
         self.nodes.clear();
         self.levels.clear();
+        self.beside.clear();
         self.scores.clear();
         self.visited = Visited::default();
         self.drive.restart()?;
@@ -331,9 +329,12 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         beside.held.resize_with(threads, Vec::new);
         for (number, &(thread, _)) in partials.iter().enumerate() {
             if !partials[..number].iter().any(|&(other, _)| other == thread) {
-                self.advance(thread, &mut Picks::default(), Judged::new(&mut beside, true))?;
+                let mut picks = Picks::default();
+                self.advance(thread, &mut picks, Judged::new(&mut beside, true))?;
+                self.beside.push((thread, picks));
             }
         }
+        self.beside.clear();
         Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! What a transaction learns and teaches, and which of its accesses race with records.
 
-use crate::core::chains::Objects;
 use crate::core::fault::{Fault, is_on};
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
@@ -10,7 +9,7 @@ use super::super::bits::Bits;
 use super::super::settings::Pairs;
 use super::super::summary::{enable, unnumbered};
 use super::channels::{Carried, of};
-use super::{Known, Lessons, Record, Records};
+use super::{Known, Lessons, Record, Records, Watched};
 
 /// The access that comes first in tables.
 const FIRST: Access = Access::Read;
@@ -24,9 +23,12 @@ pub(in super::super) struct Pair {
 
 /// What is watched, and how.
 pub(in super::super) struct Watch<'a> {
-    pub(in super::super) objects: &'a Objects,
+    pub(in super::super) watched: &'a Watched,
     pub(in super::super) pairs: Pairs,
     pub(in super::super) records: &'a mut Records,
+    /// Two atomic accesses were found that nothing orders, and of which a weaker memory could show
+    /// other values.
+    pub(in super::super) weak_values: bool,
 }
 
 /// A transaction that is being judged.
@@ -57,12 +59,12 @@ impl Known {
     ) {
         pairs.clear();
         let Some(thread) = run.thread else { return };
-        let objects = watch.objects;
+        let watched = watch.watched;
         let is_watched = |event: &Event| match event {
-            Event::Data { object, .. } => objects.contains(object),
+            Event::Data { object, .. } => watched.contains(object),
             _ => false,
         };
-        if objects.is_empty() || self.is_empty() && !run.events.iter().any(is_watched) {
+        if watched.is_empty() || self.is_empty() && !run.events.iter().any(is_watched) {
             return;
         }
         let order = self.lessons_before(thread, run);
@@ -217,9 +219,10 @@ impl Judge<'_, '_> {
 
     /// Compares an access with the records that conflict and are not known, and keeps it.
     fn access(&mut self, object: ObjectId, access: Access, kind: Kind, site: u64) {
-        if !self.watch.objects.contains(&object) {
+        if !self.watch.watched.contains(&object) {
             return;
         }
+        let values = self.watch.watched.has_values_of(&object);
         let later = Record { thread: self.thread, object, site, access, kind };
         let mut covered = Bits::default();
         for number in self.known.records.iter() {
@@ -228,10 +231,16 @@ impl Judge<'_, '_> {
                 continue;
             }
             let knows = self.now.contains(number);
-            if !knows && earlier.thread != self.thread && self.is_race(&earlier, &later) {
-                self.pairs.push(Pair { earlier, later });
+            if !knows && earlier.thread != self.thread {
+                if self.is_race(&earlier, &later) {
+                    self.pairs.push(Pair { earlier, later });
+                }
+                self.watch.weak_values |= values && shows_weak_values(&earlier, &later);
             }
-            if self.watch.pairs == Pairs::First && later.stands_for(&earlier, knows) {
+            if self.watch.pairs == Pairs::First
+                && later.stands_for(&earlier, knows)
+                && !(values && later.is_stronger(&earlier))
+            {
                 covered.insert(number);
             }
         }
@@ -369,7 +378,22 @@ impl Judge<'_, '_> {
     }
 }
 
+/// Whether a weaker memory could show other values of two accesses that nothing orders. (If one of
+/// them is plain, that is a race.)
+fn shows_weak_values(earlier: &Record, later: &Record) -> bool {
+    let plain = earlier.kind == Kind::Plain || later.kind == Kind::Plain;
+    !plain
+        && later.access.depends_on(earlier.access)
+        && later.kind.ordering().shows_weak_values(earlier.kind.ordering())
+}
+
 impl Record {
+    /// Whether a weaker memory may show more of an earlier record than of this one.
+    fn is_stronger(&self, earlier: &Self) -> bool {
+        let (own, other) = (self.kind.ordering(), earlier.kind.ordering());
+        own.weak < other.weak || own.trusted > other.trusted
+    }
+
     /// Whether every race with an earlier record is one with this one as well, or one of this one
     /// with it. `knows`: the thread of this one knows the earlier one.
     fn stands_for(&self, earlier: &Self, knows: bool) -> bool {

@@ -10,6 +10,7 @@
 
 mod channels;
 mod judge;
+mod watched;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,7 @@ use super::bits::Bits;
 use super::interned::Table;
 use channels::Passed;
 pub(super) use judge::{Pair, Watch};
+pub(super) use watched::Watched;
 
 /// An access that later ones are compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
