@@ -309,7 +309,7 @@ impl SearchOptions {
         Environment {
             spurious: self.spurious,
             // Where states recur, so do addresses.
-            reuse: self.reuse || self.strategy().needs().states,
+            reuse: self.reuse || self.search == Search::States,
             leaks: self.leaks,
             random,
             time: match self.time {

@@ -81,7 +81,12 @@ impl Snapshot {
             // SAFETY: heaps, stacks and globals are never unmapped, and the program is stopped.
             unsafe { chunk.restore() };
         }
+        let outside = state.execution.outside;
         crate::drive::restore::put_back(state, &self.execution);
+        if outside {
+            // Nothing outside was changed when the copy was made.
+            crate::world::restore_root();
+        }
         if self.watched {
             crate::machine::watch::wake_up(state);
         } else {

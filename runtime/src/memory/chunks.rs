@@ -4,8 +4,7 @@
 //! one before: they are compared with what was last seen at their address, and only what differs is
 //! copied and hashed.
 
-use lockred_search::fingerprint;
-use std::collections::HashMap;
+use lockred_search::fingerprint::{self, ByAddress};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -74,7 +73,7 @@ const ZEROS: [u8; CHUNK] = [0; CHUNK];
 
 /// What was last seen.
 #[derive(Debug, Default)]
-pub struct Chunks(HashMap<usize, Rc<Chunk>>);
+pub struct Chunks(ByAddress<Rc<Chunk>>);
 
 impl Chunks {
     /// The chunks of a range, as it is now, appended to `all`. O(bytes), most of which are only

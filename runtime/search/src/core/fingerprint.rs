@@ -25,6 +25,10 @@ pub trait Fingerprint: Machine {
 /// Tables by fingerprint.
 pub type ByFingerprint<T> = HashMap<u128, T, BuildHasherDefault<AsIs>>;
 
+/// Tables by addresses that are looked up often: with the hash of states, which is several times as
+/// fast as the standard one.
+pub type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Lanes>>;
+
 /// Sets of fingerprints.
 pub(crate) type Fingerprints = HashSet<u128, BuildHasherDefault<AsIs>>;
 

@@ -333,9 +333,7 @@ impl TransactionMonitor<'_> {
                 unless(seen, Mover::Left)
             }
             Operation::Notify(queue) => unless(discipline.is_seen(queue), Mover::Both),
-            Operation::Arrive(barrier, _) => {
-                unless(discipline.is_seen(barrier), Mover::Left)
-            }
+            Operation::Arrive(barrier, _) => unless(discipline.is_seen(barrier), Mover::Left),
             Operation::Spawn(_) => Mover::Left,
             Operation::Join(_) => Mover::Right,
             Operation::Resume { .. }

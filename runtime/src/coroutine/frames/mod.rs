@@ -26,6 +26,7 @@ mod tests;
 
 use crate::coroutine::unwind::Caller;
 use lockred_protocol::frames;
+use lockred_search::fingerprint::ByAddress;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -49,7 +50,7 @@ pub struct Frames {
     /// What the shim knows, by the function's address; read when it is first needed.
     layouts: Option<HashMap<usize, Layout>>,
     /// By return addresses. `None`: where nothing is known.
-    waiting: HashMap<usize, Option<Rc<Waiting>>>,
+    waiting: ByAddress<Option<Rc<Waiting>>>,
 }
 
 impl Frames {

@@ -134,8 +134,7 @@ fn compare_values(program: &Program, settings: Settings) -> Result<(), TestCaseE
     let mut machine = ModelMachine::new(program);
     let (mut seen, mut discipline) = (UpTo::new(TRANSACTIONS), Discipline::hybrid());
     let limits = Limits { executions: Some(300), operations: 300 };
-    let (unified, _) =
-        unified::explore(&mut machine, &mut discipline, settings, limits, &mut seen);
+    let (unified, _) = unified::explore(&mut machine, &mut discipline, settings, limits, &mut seen);
     for (race, schedule) in seen.seen.schedules.iter().filter(|(failure, _)| is_race(failure)) {
         prop_assert!(leads_to(program, schedule, race), "{:?} of {}", race, program);
     }

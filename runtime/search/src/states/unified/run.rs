@@ -143,12 +143,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
 }
 
 /// Learns that operations on an object are not kept apart.
-fn learn(
-    object: ObjectId,
-    found: Found,
-    watched: &mut Watched,
-    discipline: &mut Discipline,
-) {
+fn learn(object: ObjectId, found: Found, watched: &mut Watched, discipline: &mut Discipline) {
     match found {
         Found::Race(..) => watched.watch(object),
         Found::Weak => watched.watch_values(object),
