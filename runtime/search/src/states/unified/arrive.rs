@@ -116,6 +116,9 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
             *access = lock_access(mode, false);
             lock = lock.or(Some(Waits::Lock(*object, mode)));
         }
+        for &(object, access) in &self.waiting.accesses {
+            self.sharing.note(thread, object, access);
+        }
         let foot = self.summaries.foot(thread, &self.waiting);
         if !self.waiting.accesses.is_empty() && !is_on(Fault::WaitersLeftOut) {
             self.add_rest(foot);

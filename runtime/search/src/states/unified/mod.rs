@@ -29,6 +29,7 @@ mod level;
 mod run;
 mod search;
 mod settings;
+mod sharing;
 mod summary;
 mod table;
 mod want;

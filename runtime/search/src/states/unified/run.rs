@@ -34,6 +34,9 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         let monitor = (&mut *self.discipline, &mut self.run, &mut held[thread.index()]);
         let end = self.drive.transact(thread, monitor, picks)?;
         self.run.seal();
+        for &(object, access) in &self.run.footprint.accesses {
+            self.sharing.note(thread, object, access);
+        }
         let (watched, discipline) = (&mut self.watched, &mut *self.discipline);
         let rolled_back = end == End::Blocked
             && !finishes
@@ -48,8 +51,8 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         }
         if !left_out {
             let (watched, pairs) = (&self.watched, self.settings.pairs);
-            let mut watch =
-                Watch { watched, pairs, records: &mut self.records, weak_values: false };
+            let (records, sharing) = (&mut self.records, &mut self.sharing);
+            let mut watch = Watch { watched, pairs, records, sharing, weak_values: false };
             known.judge(&self.run, &mut watch, &mut self.pairs);
             if watch.weak_values {
                 self.watched.shows_weak_values();

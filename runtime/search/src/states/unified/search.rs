@@ -12,10 +12,12 @@ use crate::drive::transactional::{End, Transactional};
 use crate::states::unordered::{Past, Unordered};
 use crate::transactions::retrace::Reported;
 
+use super::interned::Table;
 use super::known::{Known, Pair, Records, Watched};
 use super::level::Level;
 use super::settings::{First, Settings, Visited};
-use super::summary::{Summaries, SummaryId};
+use super::sharing::Sharing;
+use super::summary::{FootId, Summaries, SummaryId};
 use super::table::Nodes;
 use super::want::want;
 
@@ -37,6 +39,8 @@ pub fn explore<M: Transactional + Fingerprint>(
         nodes: Nodes::new(settings.keep),
         summaries: Summaries::default(),
         unordered: Unordered::with_queues(),
+        shared_parts: Table::default(),
+        sharing: Sharing::default(),
         watched: Watched::default(),
         records: Records::default(),
         reported: Reported::default(),
@@ -83,6 +87,9 @@ pub(super) struct Search<'a, 'd, M: Transactional> {
     pub(super) summaries: Summaries,
     /// All accesses, compared by what is the same in all executions.
     pub(super) unordered: Unordered,
+    /// Of footprints, how many objects were shared and what of them was, when that was last asked.
+    shared_parts: Table<FootId, (u32, FootId)>,
+    pub(super) sharing: Sharing,
     /// Objects whose accesses are compared by weak happens-before.
     pub(super) watched: Watched,
     pub(super) records: Records,
@@ -117,12 +124,14 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     /// Whether something was learned since this was last asked.
     pub(super) fn has_learned(&mut self) -> bool {
         let grown = self.discipline.take_grown();
-        std::mem::take(&mut self.watched.more) | grown
+        std::mem::take(&mut self.watched.more) | self.sharing.take_exposed() | grown
     }
 
     /// Searches everything, under what is known.
     fn pass(&mut self) -> Result<(), Break> {
         self.nodes.clear();
+        self.sharing.begin();
+        self.shared_parts.clear();
         self.levels.clear();
         self.beside.clear();
         self.scores.clear();
@@ -233,9 +242,11 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     /// The branch of the present state leads to a state with this summary.
     pub(super) fn come_back(&mut self, below: SummaryId) {
         let last = self.levels.len() - 1;
-        let level = &mut self.levels[last];
+        let level = &self.levels[last];
         let (Some(foot), Some(thread)) = (level.foot, level.thread) else { return };
+        let foot = self.shared_part(foot);
         let (passed, wanted) = self.summaries.pass(foot, below);
+        let level = &mut self.levels[last];
         level.summary = self.summaries.unite(level.summary, passed);
         self.note_score(thread, wanted != 0);
         let level = self.level();
@@ -249,6 +260,20 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
             rest &= rest - 1;
             self.want(wanted, thread, below);
         }
+    }
+
+    /// A footprint without what no other thread accesses.
+    fn shared_part(&mut self, foot: FootId) -> FootId {
+        let known = self.sharing.shared();
+        if let Some(&(shared, part)) = self.shared_parts.get(&foot)
+            && shared == known
+        {
+            return part;
+        }
+        let sharing = &mut self.sharing;
+        let part = self.summaries.part(foot, |object| !sharing.leaves_out(object));
+        self.shared_parts.insert(foot, (known, part));
+        part
     }
 
     fn want(&mut self, wanted: ThreadId, explored: ThreadId, below: SummaryId) {

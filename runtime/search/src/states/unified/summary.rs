@@ -166,6 +166,13 @@ impl Summaries {
         FootId(self.feet.number(&foot, || Rc::new(foot.clone())))
     }
 
+    /// The part of a footprint that is about these objects.
+    pub(super) fn part(&mut self, foot: FootId, mut of: impl FnMut(ObjectId) -> bool) -> FootId {
+        let mut part = Foot::clone(self.foot_of(foot));
+        part.accesses.retain(|&(object, _)| of(object));
+        FootId(self.feet.number(&part, || Rc::new(part.clone())))
+    }
+
     /// What has this number.
     pub(super) fn foot_of(&self, foot: FootId) -> &Foot {
         self.feet.value(foot.0)

@@ -7,6 +7,7 @@ use crate::discipline::{Event, Kind, Mode, Ordering, Passing, Run, Value};
 
 use super::super::bits::Bits;
 use super::super::settings::Pairs;
+use super::super::sharing::Sharing;
 use super::super::summary::{enable, unnumbered};
 use super::channels::{Carried, of};
 use super::{Known, Lessons, Record, Records, Watched};
@@ -26,6 +27,7 @@ pub(in super::super) struct Watch<'a> {
     pub(in super::super) watched: &'a Watched,
     pub(in super::super) pairs: Pairs,
     pub(in super::super) records: &'a mut Records,
+    pub(in super::super) sharing: &'a mut Sharing,
     /// Two atomic accesses were found that nothing orders, and of which a weaker memory could show
     /// other values.
     pub(in super::super) weak_values: bool,
@@ -343,6 +345,9 @@ impl Judge<'_, '_> {
         let footprint = &self.run.footprint;
         if !order.0.is_empty() {
             for &(object, access) in &footprint.accesses {
+                if self.watch.sharing.leaves_out(object) {
+                    continue;
+                }
                 let touched = self.known.touched.entry((object, unnumbered(access)));
                 touched.or_default().add(&order);
             }
@@ -391,7 +396,7 @@ impl Record {
     /// Whether a weaker memory may show more of an earlier record than of this one.
     fn is_stronger(&self, earlier: &Self) -> bool {
         let (own, other) = (self.kind.ordering(), earlier.kind.ordering());
-        own.weak < other.weak || own.trusted > other.trusted
+        !own.weak && other.weak || own.trusted && !other.trusted
     }
 
     /// Whether every race with an earlier record is one with this one as well, or one of this one
