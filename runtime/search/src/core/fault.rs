@@ -131,6 +131,10 @@ pub enum Fault {
     LateWatch,
     /// Unified search: what is rolled back is judged alone, not beside what others do.
     JudgedAlone,
+    /// Unified search: what was left out of footprints and is shared later starts no new pass.
+    SharedLate,
+    /// Unified search: decrements of a count commute although either may be the last.
+    DecrementsCommute,
     /// Minimal schedules: states are the same whichever thread ran last.
     LastForgotten,
     /// Minimal schedules: a state is not gone on from again, whatever the way to it has cost.

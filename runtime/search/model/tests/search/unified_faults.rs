@@ -4,8 +4,9 @@
 //! How many random programs it takes (`--nocapture` prints it): with rounds SummariesForgotten 42,
 //! ConflictsOrder 3, NoRestart 3, WaitersLeftOut 83, ProtectedDropped 29, TryUnobserved 37,
 //! NeverPark 70, NobodyActsFirst 2536; where states differ in knowledge TraceOrderForgotten 69,
-//! NoLockEdges 69, KnowledgeForgotten 116; with loops CyclesUnexpanded 11; with programs built from
-//! parts of counter-examples StoresPassOn 8, HoldersForgotten 56, JudgedAtEnds 5.
+//! NoLockEdges 69, KnowledgeForgotten 116, SharedLate 481 (with rounds); with loops
+//! CyclesUnexpanded 11; with programs built from parts of counter-examples StoresPassOn 8,
+//! HoldersForgotten 56, JudgedAtEnds 5.
 
 use crate::check;
 use crate::generate;
@@ -73,6 +74,7 @@ caught! {
     never_park: NeverPark, rounds::program();
     cycles_unexpanded: CyclesUnexpanded, generate::looping(generate::any_program());
     nobody_acts_first: NobodyActsFirst, rounds::program();
+    shared_late: SharedLate, rounds::program();
     stores_pass_on: StoresPassOn, close_to((3, 2), "plain x; atomic f g;",
         &["x = 1; release f = 1", "relaxed f = 2", "acquire r = f; if r == 2 { q = x }", "x = 3",
           "r = f", "release f = 1"]);
@@ -122,6 +124,9 @@ named! {
     holders: HoldersForgotten, "atomic x h; plain y; mutex a; thread A { h = 1; x += 1 }
         thread B { lock a; y = 1; await h == 1; unlock a }
         thread C { lock a; q = y; r = x; unlock a }";
+    decrements: DecrementsCommute, "plain x; atomic c;
+        thread A { inc c; inc c; spawn B; r = dec c; if r == 1 { x = 1 } }
+        thread B { r = dec c; if r == 1 { x = 2 } }";
     waiting_left_out: WaitersLeftOut, "atomic f; thread A { f = 1; f = 0 } thread B { await f == 1 }";
     handover: NoLockEdges, "mutex a; plain x y; thread A { x = 1; lock a; y = 1; unlock a }
         thread B { lock a; r = y; unlock a; if r == 1 { q = x } }";

@@ -151,6 +151,7 @@ fn learn(object: ObjectId, found: Found, watched: &mut Watched, discipline: &mut
         Found::Race(..) => watched.watch(object),
         Found::Weak => watched.watch_values(object),
         Found::Conflict => discipline.show(object),
+        Found::Decrements if is_on(Fault::DecrementsCommute) => {}
         Found::Decrements => discipline.refute(object),
     }
 }

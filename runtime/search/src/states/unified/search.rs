@@ -124,7 +124,8 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     /// Whether something was learned since this was last asked.
     pub(super) fn has_learned(&mut self) -> bool {
         let grown = self.discipline.take_grown();
-        std::mem::take(&mut self.watched.more) | self.sharing.take_exposed() | grown
+        let exposed = self.sharing.take_exposed() && !is_on(Fault::SharedLate);
+        std::mem::take(&mut self.watched.more) | exposed | grown
     }
 
     /// Searches everything, under what is known.
