@@ -130,11 +130,23 @@ impl Made {
     }
 }
 
+/// An access that others are compared with.
+#[derive(Debug)]
+struct Kept {
+    made: Made,
+    /// Where the first one like it was made.
+    site: u64,
+    /// It may race with some other one.
+    races: bool,
+    /// Of it and some other one a weaker memory could show other values.
+    weak: bool,
+}
+
 /// What was done to an object.
 #[derive(Debug, Default)]
 struct Object {
-    /// Different accesses, and where the first of each was made.
-    made: Vec<(Made, u64)>,
+    /// Different accesses.
+    made: Vec<Kept>,
     /// That it may race was reported.
     races: bool,
     /// That operations on it conflict was reported.
@@ -151,6 +163,13 @@ pub(crate) struct Unordered {
     objects: ByObject<Object>,
     /// Operations on queues are compared, too.
     queues: bool,
+    /// It does not matter any more of which operations a weaker memory could show other values.
+    ignores_values: bool,
+    /// Of each event of the transaction that was noted last, whether it may race with others, or
+    /// shows weak values with them.
+    loose: Vec<bool>,
+    /// An access that was made before turned out to be loose.
+    loosened: bool,
 }
 
 impl Unordered {
@@ -170,10 +189,12 @@ impl Unordered {
         pasts: &mut Vec<Past>,
         mut report: impl FnMut(ObjectId, Found),
     ) {
+        self.loose.clear();
+        self.loose.resize(run.events.len(), false);
         let Some(thread) = run.thread else { return };
         let mut locks = held.to_vec();
         let began = past(pasts, thread).stretch;
-        for event in &run.events {
+        for (number, event) in run.events.iter().enumerate() {
             match *event {
                 Event::Acquire(lock, mode) => locks.push((lock, mode)),
                 Event::Release(lock, mode) => {
@@ -204,7 +225,7 @@ impl Unordered {
                         past.stretch = began;
                     }
                     let made = Made { thread, past, access, kind, locks: locks.clone() };
-                    self.compare(object, made, site, &mut report);
+                    self.loose[number] = self.compare(object, made, site, &mut report);
                 }
                 Event::Queue { object, access } if self.queues => {
                     let kind = Kind::Atomic(Value::Updated, TRUSTED);
@@ -234,45 +255,74 @@ impl Unordered {
         }
     }
 
+    /// Compares an access with all others to the object. Returns whether it is loose.
     fn compare(
         &mut self,
         object: ObjectId,
         made: Made,
         site: u64,
         report: &mut impl FnMut(ObjectId, Found),
-    ) {
-        let known = self.objects.entry(object).or_default();
-        if known.made.iter().any(|(other, _)| *other == made) {
-            return;
+    ) -> bool {
+        let Object { made: all, races, conflicts, decrements, weak: shown } =
+            self.objects.entry(object).or_default();
+        if let Some(known) = all.iter().find(|known| known.made == made) {
+            return known.races || known.weak && !self.ignores_values;
         }
         let racer = |made: &Made, site| Racer { thread: made.thread, site, writes: made.writes() };
-        for (other, place) in &known.made {
-            match made.pair(other) {
-                Some(Pair::Race) if !known.races => {
-                    known.races = true;
-                    report(object, Found::Race(racer(other, *place), racer(&made, site)));
+        let mut new = Kept { made, site, races: false, weak: false };
+        for other in all.iter_mut() {
+            match new.made.pair(&other.made) {
+                Some(Pair::Race) => {
+                    new.races = true;
+                    self.loosened |= !std::mem::replace(&mut other.races, true);
+                    if !std::mem::replace(races, true) {
+                        let (one, two) = (racer(&other.made, other.site), racer(&new.made, site));
+                        report(object, Found::Race(one, two));
+                    }
                 }
                 Some(Pair::Conflict { weak }) => {
-                    if weak && !std::mem::replace(&mut known.weak, true) {
-                        report(object, Found::Weak);
+                    if weak && !self.ignores_values {
+                        new.weak = true;
+                        self.loosened |= !std::mem::replace(&mut other.weak, true);
+                        if !std::mem::replace(shown, true) {
+                            report(object, Found::Weak);
+                        }
                     }
                     // The word of a lock is used as the lock wants it: that is no operation of its
                     // own.
-                    if made.is_use() || other.is_use() {
+                    if new.made.is_use() || other.made.is_use() {
                         continue;
                     }
-                    let decrements = made.access.decrements() && other.access.decrements();
-                    let (reported, found) = match decrements {
-                        true => (&mut known.decrements, Found::Decrements),
-                        false => (&mut known.conflicts, Found::Conflict),
+                    let both = new.made.access.decrements() && other.made.access.decrements();
+                    let (reported, found) = match both {
+                        true => (&mut *decrements, Found::Decrements),
+                        false => (&mut *conflicts, Found::Conflict),
                     };
                     if !std::mem::replace(reported, true) {
                         report(object, found);
                     }
                 }
-                Some(Pair::Race) | None => {}
+                None => {}
             }
         }
-        known.made.push((made, site));
+        let loose = new.races || new.weak;
+        all.push(new);
+        loose
+    }
+
+    /// Whether the event of this number, of the transaction that was noted last, may race with
+    /// another one, or shows weak values with it.
+    pub(crate) fn is_loose(&self, event: usize) -> bool {
+        self.loose.get(event).is_some_and(|&loose| loose)
+    }
+
+    /// Weak values were seen: nothing more is to be found out of them.
+    pub(crate) fn ignore_values(&mut self) {
+        self.ignores_values = true;
+    }
+
+    /// Whether accesses that were made before turned out to be loose since this was last asked.
+    pub(crate) fn take_loosened(&mut self) -> bool {
+        std::mem::take(&mut self.loosened)
     }
 }

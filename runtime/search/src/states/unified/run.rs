@@ -52,10 +52,13 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         if !left_out {
             let (watched, pairs) = (&self.watched, self.settings.pairs);
             let (records, sharing) = (&mut self.records, &mut self.sharing);
-            let mut watch = Watch { watched, pairs, records, sharing, weak_values: false };
+            let unordered = &self.unordered;
+            let mut watch =
+                Watch { watched, pairs, records, sharing, unordered, weak_values: false };
             known.judge(&self.run, &mut watch, &mut self.pairs);
             if watch.weak_values {
                 self.watched.shows_weak_values();
+                self.unordered.ignore_values();
                 self.drive.machine.weak_values();
             }
             self.report(picks)?;

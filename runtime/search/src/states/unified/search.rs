@@ -125,7 +125,8 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     pub(super) fn has_learned(&mut self) -> bool {
         let grown = self.discipline.take_grown();
         let exposed = self.sharing.take_exposed() && !is_on(Fault::SharedLate);
-        std::mem::take(&mut self.watched.more) | exposed | grown
+        let loosened = self.unordered.take_loosened();
+        std::mem::take(&mut self.watched.more) | loosened | exposed | grown
     }
 
     /// Searches everything, under what is known.

@@ -5,6 +5,8 @@ use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
 use crate::discipline::{Event, Kind, Mode, Ordering, Passing, Run, Value};
 
+use crate::states::unordered::Unordered;
+
 use super::super::bits::Bits;
 use super::super::settings::Pairs;
 use super::super::sharing::Sharing;
@@ -28,6 +30,8 @@ pub(in super::super) struct Watch<'a> {
     pub(in super::super) pairs: Pairs,
     pub(in super::super) records: &'a mut Records,
     pub(in super::super) sharing: &'a mut Sharing,
+    /// Which accesses are loose.
+    pub(in super::super) unordered: &'a Unordered,
     /// Two atomic accesses were found that nothing orders, and of which a weaker memory could show
     /// other values.
     pub(in super::super) weak_values: bool,
@@ -122,19 +126,20 @@ impl Judge<'_, '_> {
         let events = &self.run.events;
         let mut next = 0;
         while let Some(event) = events.get(next) {
+            let number = next;
             next += 1;
             match *event {
                 Event::Acquire(lock, mode) => self.acquire(lock, mode),
                 Event::Release(lock, mode) => self.left.push((lock, mode, self.now.clone())),
                 Event::Data { object, access, kind, site } => {
                     self.learn(object, access, kind);
-                    self.access(object, access, kind, site);
+                    self.access(number, (object, access, kind, site));
                     // What it is to larger blocks is no act of its own: what it releases goes with
                     // it.
                     while let Some(&Event::Data { object, access, kind, site }) = events.get(next)
                         && access.is_of_part()
                     {
-                        self.access(object, access, kind, site);
+                        self.access(next, (object, access, kind, site));
                         next += 1;
                     }
                     self.pass_on(object, kind);
@@ -219,9 +224,14 @@ impl Judge<'_, '_> {
         }
     }
 
-    /// Compares an access with the records that conflict and are not known, and keeps it.
-    fn access(&mut self, object: ObjectId, access: Access, kind: Kind, site: u64) {
-        if !self.watch.watched.contains(&object) {
+    /// Compares an access, the event of this number, with the records that conflict and are not
+    /// known, and keeps it.
+    fn access(
+        &mut self,
+        number: usize,
+        (object, access, kind, site): (ObjectId, Access, Kind, u64),
+    ) {
+        if !self.watch.unordered.is_loose(number) || !self.watch.watched.contains(&object) {
             return;
         }
         let values = self.watch.watched.has_values_of(&object);
