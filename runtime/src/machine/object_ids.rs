@@ -78,6 +78,9 @@ pub struct ObjectIds {
     renamed: bool,
 }
 
+/// The bits of an object's number that are an address.
+pub const ADDRESS: u64 = (1 << 56) - 1;
+
 /// The lock at an address.
 pub fn lock(address: usize) -> ObjectId {
     ObjectId(address as u64 | 1 << 62)

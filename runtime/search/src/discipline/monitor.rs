@@ -272,6 +272,15 @@ impl TransactionMonitor<'_> {
         self.run.push(Event::Data { object, access, kind, site });
     }
 
+    /// The memory ends that was accessed as objects whose numbers, under the mask, are in the range,
+    /// and whoever accesses it later is reported for that, and goes no further. So it need not be
+    /// known whether the end is ordered before such an access. (For machines that report accesses to
+    /// freed memory.)
+    pub fn ends(&mut self, objects: std::ops::Range<u64>, mask: u64) {
+        let (from, to) = (objects.start, objects.end);
+        self.run.push_plain(Event::Ends { from, to, mask });
+    }
+
     /// From here on, the thread may look at an object, over and over, or write the value that it
     /// has: an atomic access that orders nothing. `weak`: under a weak memory model it may see a
     /// stale value.

@@ -33,6 +33,13 @@ pub(crate) enum Event {
     /// Went on because what a round of a loop had read may have changed. No access: the round made
     /// that.
     Notice(ObjectId),
+    /// Memory ends: that of objects whose numbers, under the mask, are in this range. To access it
+    /// later is an error of its own.
+    Ends {
+        from: u64,
+        to: u64,
+        mask: u64,
+    },
     /// Goes on after a message that was taken, or else that the channel was closed for.
     Resume(ObjectId, bool),
 }
@@ -226,7 +233,8 @@ impl Run {
                 Event::Join(thread) => footprint.joins.push(thread),
                 Event::Pass(channel, passing) => footprint.touch(channel, passing.access()),
                 Event::Notice(object) => footprint.touch(object, Access::Read),
-                Event::Spawn(_) | Event::Meet | Event::Fence(_) | Event::Resume(..) => {}
+                Event::Spawn(_) | Event::Meet | Event::Fence(_) => {}
+                Event::Resume(..) | Event::Ends { .. } => {}
             }
         }
         self.choices_at[last]

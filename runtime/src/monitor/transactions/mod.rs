@@ -389,6 +389,7 @@ fn ends(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
     if let (false, true, Some(monitor)) = (modelled, watching(), monitor(state)) {
         crate::memory::arena::touched(address, size, |address, size| {
             touch_plain(monitor, address, size, true, SiteId(0));
+            monitor.ends(address as u64..(address + size) as u64, object_ids::ADDRESS);
         });
     }
 }

@@ -1,5 +1,7 @@
 //! What a transaction learns and teaches, and which of its accesses race with records.
 
+use std::ops::Range;
+
 use crate::core::fault::{Fault, is_on};
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
@@ -150,6 +152,7 @@ impl Judge<'_, '_> {
                 Event::Resume(channel, taken) => self.resume(channel, taken),
                 Event::Spawn(started) => self.known.own(started).known = self.now.clone(),
                 Event::Join(ended) => self.now.add(&self.known.own(ended).known.clone()),
+                Event::Ends { from, to, mask } => self.ends(&(from..to), mask),
                 Event::Queue { .. } | Event::Fail(..) | Event::Notice(_) => {}
             }
         }
@@ -282,6 +285,19 @@ impl Judge<'_, '_> {
             _ => false,
         };
         race && !again && later.access.depends_on(earlier.access)
+    }
+
+    /// Memory ends: nobody can race with what was done there any more.
+    fn ends(&mut self, objects: &Range<u64>, mask: u64) {
+        let records = &self.watch.records;
+        let is_there = |number: &u32| objects.contains(&(records.of(*number).object.0 & mask));
+        let mut gone = Bits::default();
+        self.known.records.iter().filter(is_there).for_each(|number| {
+            gone.insert(number);
+        });
+        if !gone.is_empty() {
+            self.forget(&gone);
+        }
     }
 
     /// Removes records.
