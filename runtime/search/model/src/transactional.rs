@@ -305,6 +305,11 @@ impl ModelMachine {
         if let Some(operation) = self.on_whole(operation) {
             monitor.after(&operation, Effect::Done);
         }
+        if let Operation::Data { object, access: Access::RefDecLast, kind, .. } = *operation
+            && matches!(kind, Kind::Atomic(_, ordering) if ordering.acquires)
+        {
+            monitor.last(object);
+        }
         if let Operation::Spawn(thread) = *operation
             && self.state.threads[thread.index()].phase == Phase::Ended
         {

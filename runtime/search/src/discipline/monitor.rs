@@ -272,6 +272,12 @@ impl TransactionMonitor<'_> {
         self.run.push(Event::Data { object, access, kind, site });
     }
 
+    /// What was executed last is the last decrement of a count of references, and acquires what the
+    /// others have released.
+    pub fn last(&mut self, count: ObjectId) {
+        self.run.push_plain(Event::Last(count));
+    }
+
     /// The memory ends that was accessed as objects whose numbers, under the mask, are in the range,
     /// and whoever accesses it later is reported for that, and goes no further. So it need not be
     /// known whether the end is ordered before such an access. (For machines that report accesses to

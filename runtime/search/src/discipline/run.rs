@@ -33,6 +33,8 @@ pub(crate) enum Event {
     /// Went on because what a round of a loop had read may have changed. No access: the round made
     /// that.
     Notice(ObjectId),
+    /// Made the last decrement of a count of references: it knows what all others did before theirs.
+    Last(ObjectId),
     /// Memory ends: that of objects whose numbers, under the mask, are in this range. To access it
     /// later is an error of its own.
     Ends {
@@ -234,7 +236,7 @@ impl Run {
                 Event::Pass(channel, passing) => footprint.touch(channel, passing.access()),
                 Event::Notice(object) => footprint.touch(object, Access::Read),
                 Event::Spawn(_) | Event::Meet | Event::Fence(_) => {}
-                Event::Resume(..) | Event::Ends { .. } => {}
+                Event::Resume(..) | Event::Last(_) | Event::Ends { .. } => {}
             }
         }
         self.choices_at[last]

@@ -1,5 +1,6 @@
 //! The searches over states.
 
+mod counted;
 pub mod selection;
 pub mod stateful;
 pub mod unified;

@@ -16,6 +16,7 @@
 //! that does nothing, their condition ii). Of two that are not kept apart a weaker memory could
 //! show other values; two of different sizes may race.
 
+use super::counted::{CountSet, CountSets, Guard, Loose};
 use crate::core::chains::ByObject;
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
@@ -30,11 +31,19 @@ pub(crate) struct Past {
     stretch: u32,
     /// Per thread, how many of its stretches are before.
     before: Vec<u32>,
+    /// Counts of references of which the thread has made the last decrement, in order.
+    last: Vec<ObjectId>,
 }
 
 impl Past {
     fn includes(&self, thread: ThreadId, stretch: u32) -> bool {
         self.before.get(thread.index()).is_some_and(|&stretches| stretch < stretches)
+    }
+
+    fn decrements_last(&mut self, count: ObjectId) {
+        if let Err(place) = self.last.binary_search(&count) {
+            self.last.insert(place, count);
+        }
     }
 
     fn include(&mut self, thread: ThreadId, stretches: u32) {
@@ -136,10 +145,38 @@ struct Kept {
     made: Made,
     /// Where the first one like it was made.
     site: u64,
-    /// It may race with some other one.
-    races: bool,
+    /// By which counts it is kept apart from those that it may race with.
+    guard: Guard,
     /// Of it and some other one a weaker memory could show other values.
     weak: bool,
+}
+
+impl Kept {
+    /// The two may race. Returns whether more is known of the other one by that.
+    fn meet(&mut self, other: &mut Self) -> bool {
+        match (&self.made.past.last[..], &other.made.past.last[..]) {
+            (last @ [_, ..], []) => {
+                self.guard = Guard::Nothing;
+                other.guard.meet(last)
+            }
+            ([], last @ [_, ..]) => {
+                self.guard.meet(last);
+                other.guard.fail()
+            }
+            _ => {
+                self.guard.fail();
+                other.guard.fail()
+            }
+        }
+    }
+
+    /// What is known of it if it is loose.
+    fn loose(&self, object: ObjectId, ignores_values: bool, sets: &mut CountSets) -> Option<Loose> {
+        let weak = self.weak && !ignores_values;
+        let counted = if weak { CountSet::NONE } else { sets.of(&object, &self.guard) };
+        let last = !self.made.past.last.is_empty();
+        (weak || self.guard != Guard::Apart).then_some(Loose { counted, last })
+    }
 }
 
 /// What was done to an object.
@@ -165,9 +202,10 @@ pub(crate) struct Unordered {
     queues: bool,
     /// It does not matter any more of which operations a weaker memory could show other values.
     ignores_values: bool,
-    /// Of each event of the transaction that was noted last, whether it may race with others, or
-    /// shows weak values with them.
-    loose: Vec<bool>,
+    counts: CountSets,
+    /// Of each event of the transaction that was noted last, what is known of it if it may race
+    /// with others, or show weak values with them.
+    loose: Vec<Option<Loose>>,
     /// An access that was made before turned out to be loose.
     loosened: bool,
 }
@@ -190,7 +228,7 @@ impl Unordered {
         mut report: impl FnMut(ObjectId, Found),
     ) {
         self.loose.clear();
-        self.loose.resize(run.events.len(), false);
+        self.loose.resize(run.events.len(), None);
         let Some(thread) = run.thread else { return };
         let mut locks = held.to_vec();
         let began = past(pasts, thread).stretch;
@@ -218,7 +256,19 @@ impl Unordered {
                     }
                     own.include(joined, u32::MAX);
                 }
+                Event::Ends { from, to, mask } => {
+                    let is_there = |count: &ObjectId| (from..to).contains(&(count.0 & mask));
+                    pasts.iter_mut().for_each(|past| past.last.retain(|count| !is_there(count)));
+                }
+                Event::Last(count) => past(pasts, thread).decrements_last(count),
                 Event::Data { object, access, kind, site } => {
+                    if !access.only_reads() && kind != Kind::Plain {
+                        // If that is a count, it is in use again.
+                        pasts.iter_mut().for_each(|past| past.last.retain(|&last| last != object));
+                        if matches!(kind, Kind::Atomic(Value::Written, _)) {
+                            self.loosened |= self.counts.overwritten(object);
+                        }
+                    }
                     let mut past = past(pasts, thread).clone();
                     if matches!(kind, Kind::Atomic(_, ordering) if ordering.guarded) {
                         // Whom the transaction creates comes after all of it.
@@ -255,26 +305,25 @@ impl Unordered {
         }
     }
 
-    /// Compares an access with all others to the object. Returns whether it is loose.
+    /// Compares an access with all others to the object. Returns what is known of it if it is loose.
     fn compare(
         &mut self,
         object: ObjectId,
         made: Made,
         site: u64,
         report: &mut impl FnMut(ObjectId, Found),
-    ) -> bool {
+    ) -> Option<Loose> {
         let Object { made: all, races, conflicts, decrements, weak: shown } =
             self.objects.entry(object).or_default();
         if let Some(known) = all.iter().find(|known| known.made == made) {
-            return known.races || known.weak && !self.ignores_values;
+            return known.loose(object, self.ignores_values, &mut self.counts);
         }
         let racer = |made: &Made, site| Racer { thread: made.thread, site, writes: made.writes() };
-        let mut new = Kept { made, site, races: false, weak: false };
+        let mut new = Kept { made, site, guard: Guard::Apart, weak: false };
         for other in all.iter_mut() {
             match new.made.pair(&other.made) {
                 Some(Pair::Race) => {
-                    new.races = true;
-                    self.loosened |= !std::mem::replace(&mut other.races, true);
+                    self.loosened |= new.meet(other);
                     if !std::mem::replace(races, true) {
                         let (one, two) = (racer(&other.made, other.site), racer(&new.made, site));
                         report(object, Found::Race(one, two));
@@ -305,15 +354,26 @@ impl Unordered {
                 None => {}
             }
         }
-        let loose = new.races || new.weak;
+        let loose = new.loose(object, self.ignores_values, &mut self.counts);
         all.push(new);
         loose
     }
 
-    /// Whether the event of this number, of the transaction that was noted last, may race with
-    /// another one, or shows weak values with it.
-    pub(crate) fn is_loose(&self, event: usize) -> bool {
-        self.loose.get(event).is_some_and(|&loose| loose)
+    /// What is known of the event of this number, of the transaction that was noted last, if it may
+    /// race with another one, or show weak values with it.
+    pub(crate) fn loose(&self, event: usize) -> Option<Loose> {
+        self.loose.get(event).copied().flatten()
+    }
+
+    /// The counts of a set.
+    pub(crate) fn counts(&self, set: CountSet) -> &[ObjectId] {
+        self.counts.counts(set)
+    }
+
+    /// The object was destroyed although a thread had not passed on what it did to it: it is not
+    /// counted.
+    pub(crate) fn is_not_counted(&mut self, object: ObjectId) {
+        self.loosened |= self.counts.fail(object);
     }
 
     /// Weak values were seen: nothing more is to be found out of them.

@@ -174,7 +174,7 @@ impl Weak {
                     self.accesses.push(object, access, note, thread, position);
                 }
                 Event::Meet => self.meet(&run.footprint.meets, position),
-                Event::Fail(..) | Event::Notice(_) | Event::Ends { .. } => {}
+                Event::Fail(..) | Event::Notice(_) | Event::Last(_) | Event::Ends { .. } => {}
                 Event::Fence(ordering) => self.fences.fence(ordering, &mut self.now),
                 Event::Pass(channel, passing) => {
                     let now = &mut self.now;

@@ -530,7 +530,8 @@ fn data(
     // Who drops the last reference sees what the others did with theirs: by a fence, or a load,
     // that belongs to the count.
     ordering.acquires |= access == Access::RefDecLast;
-    let settled = access == Access::RefDecLast && operation.how.has(How::SETTLED);
+    let last = access == Access::RefDecLast;
+    let settled = last && operation.how.has(How::SETTLED);
     let access = if settled { Access::RefDec } else { access };
     let mut kind = Kind::Atomic(value, ordering);
     let number = state.thread_number() as usize;
@@ -541,6 +542,9 @@ fn data(
         Some(_) => Operation::Await { object, access, kind, site },
         None => Operation::Data { object, access, kind, site },
     });
+    if last {
+        monitor.last(object_ids::first_block(address, size));
+    }
 }
 
 /// A loop that only reads goes on: the running thread has waited for the words that it reads.

@@ -159,6 +159,11 @@ oracle! {
 }
 
 oracle! {
+    2_000, 20_000;
+    counted_references: 33, with_number(generate::parts::counted());
+}
+
+oracle! {
     2_500, 25_000;
     programs_with_knowledge: 21, with_number(generate::rounds::knowing());
 }

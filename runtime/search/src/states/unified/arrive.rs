@@ -21,7 +21,7 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
     pub(super) fn enter(&mut self, mut level: Level, last: Option<ThreadId>) -> Result<(), Break> {
         if !level.known.is_empty() {
             self.find_living();
-            level.known.settle(&self.records, &self.living);
+            level.known.settle(&self.records, &self.living, &self.unordered);
         }
         let (pasts, known) = (&level.pasts, &level.known);
         let state = self.drive.machine.fingerprint();

@@ -52,11 +52,20 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         if !left_out {
             let (watched, pairs) = (&self.watched, self.settings.pairs);
             let (records, sharing) = (&mut self.records, &mut self.sharing);
-            let unordered = &self.unordered;
-            let mut watch =
-                Watch { watched, pairs, records, sharing, unordered, weak_values: false };
+            let (unordered, destroyed) = (&self.unordered, Vec::new());
+            let mut watch = Watch {
+                watched,
+                pairs,
+                records,
+                sharing,
+                unordered,
+                weak_values: false,
+                destroyed,
+            };
             known.judge(&self.run, &mut watch, &mut self.pairs);
-            if watch.weak_values {
+            let (weak_values, destroyed) = (watch.weak_values, watch.destroyed);
+            destroyed.into_iter().for_each(|object| self.unordered.is_not_counted(object));
+            if weak_values {
                 self.watched.shows_weak_values();
                 self.unordered.ignore_values();
                 self.drive.machine.weak_values();

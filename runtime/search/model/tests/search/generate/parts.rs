@@ -106,6 +106,41 @@ pub fn awaited_and_freed() -> impl Strategy<Value = Program> {
     })
 }
 
+/// Programs of two or three threads that share what references to it are counted of.
+pub fn counted() -> impl Strategy<Value = Program> {
+    let kit = Kit {
+        declared: "mutex a b d; atomic c = 2; atomic f; plain x y;",
+        parts: &[
+            "q = x; r = dec c; if r == 1 { x = 1 }",
+            "r = dec c; if r == 1 { x = 2 }",
+            "r = dec c; if r == 1 { q = x; free y }",
+            "r = dec c; if r == 1 { lock a; unlock a; x = 3 }",
+            "relaxed r = dec c; if r == 1 { x = 4 }",
+            "y = 1; r = dec c",
+            "q = x",
+            "x = 5",
+            "q = y",
+            "lock a; q = x; unlock a",
+            "lock a; y = 2; unlock a",
+            "release f = 1",
+            "acquire r = f; if r == 1 { r = dec c; if r == 1 { x = 6 } }",
+            "acquire r = f; if r == 1 { q = x }",
+            "inc c; r = dec c",
+            "r = dec c; if r == 1 { inc c; f = 2; x = 7 }",
+            "await f == 2; q = x; r = dec c",
+            "c = 1",
+        ],
+        threads: 0,
+        length: 0,
+        spawns: false,
+    };
+    let sizes = [(2, 4), (3, 3)];
+    (0..sizes.len(), any::<bool>()).prop_flat_map(move |(size, spawns)| {
+        let (threads, length) = sizes[size];
+        program(Kit { threads, length, spawns: spawns && threads > 2, ..kit })
+    })
+}
+
 /// Programs of two or three threads with atomic accesses of two sizes, ordered or not.
 pub fn sizes() -> impl Strategy<Value = Program> {
     let kit = Kit {

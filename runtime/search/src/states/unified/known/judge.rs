@@ -7,6 +7,7 @@ use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
 use crate::discipline::{Event, Kind, Mode, Ordering, Passing, Run, Value};
 
+use crate::states::counted::CountSet;
 use crate::states::unordered::Unordered;
 
 use super::super::bits::Bits;
@@ -37,6 +38,8 @@ pub(in super::super) struct Watch<'a> {
     /// Two atomic accesses were found that nothing orders, and of which a weaker memory could show
     /// other values.
     pub(in super::super) weak_values: bool,
+    /// Counted objects that were destroyed although a thread had not passed on what it did to them.
+    pub(in super::super) destroyed: Vec<ObjectId>,
 }
 
 /// A transaction that is being judged.
@@ -153,7 +156,7 @@ impl Judge<'_, '_> {
                 Event::Spawn(started) => self.known.own(started).known = self.now.clone(),
                 Event::Join(ended) => self.now.add(&self.known.own(ended).known.clone()),
                 Event::Ends { from, to, mask } => self.ends(&(from..to), mask),
-                Event::Queue { .. } | Event::Fail(..) | Event::Notice(_) => {}
+                Event::Queue { .. } | Event::Fail(..) | Event::Notice(_) | Event::Last(_) => {}
             }
         }
         self.end();
@@ -234,11 +237,13 @@ impl Judge<'_, '_> {
         number: usize,
         (object, access, kind, site): (ObjectId, Access, Kind, u64),
     ) {
-        if !self.watch.unordered.is_loose(number) || !self.watch.watched.contains(&object) {
+        let Some(loose) = self.watch.unordered.loose(number) else { return };
+        if !self.watch.watched.contains(&object) {
             return;
         }
         let values = self.watch.watched.has_values_of(&object);
-        let later = Record { thread: self.thread, object, site, access, kind };
+        let counted = loose.counted;
+        let later = Record { thread: self.thread, object, site, access, kind, counted };
         let mut covered = Bits::default();
         for number in self.known.records.iter() {
             let earlier = *self.watch.records.of(number);
@@ -246,7 +251,13 @@ impl Judge<'_, '_> {
                 continue;
             }
             let knows = self.now.contains(number);
-            if !knows && earlier.thread != self.thread {
+            let is_other = !knows && earlier.thread != self.thread;
+            if is_other && earlier.counted != CountSet::NONE {
+                // Everything else is kept apart from it.
+                if loose.last && self.is_race(&earlier, &later) {
+                    self.watch.destroyed.push(object);
+                }
+            } else if is_other {
                 if self.is_race(&earlier, &later) {
                     self.pairs.push(Pair { earlier, later });
                 }
@@ -438,6 +449,7 @@ impl Record {
             access => access == earlier.access,
         };
         let writes = self.access == Access::Write;
-        kind && access && (self.thread == earlier.thread || writes && knows)
+        let counted = [CountSet::NONE, earlier.counted].contains(&self.counted);
+        counted && kind && access && (self.thread == earlier.thread || writes && knows)
     }
 }

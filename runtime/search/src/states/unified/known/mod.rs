@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
 use crate::discipline::{Kind, Mode};
+use crate::states::counted::CountSet;
+use crate::states::unordered::Unordered;
 
 use super::bits::Bits;
 use super::interned::Table;
@@ -32,6 +34,8 @@ pub(super) struct Record {
     pub(super) site: u64,
     pub(super) access: Access,
     pub(super) kind: Kind,
+    /// The counts that keep it apart from all that it may race with.
+    pub(super) counted: CountSet,
 }
 
 /// The numbers of all records of a search.
@@ -158,9 +162,52 @@ impl Known {
         self.channels.retain(|_, passed| !passed.is_empty());
     }
 
+    /// Forgets what others know of accesses that counts keep apart, and those which some decrement
+    /// has passed on.
+    fn pass_on_counted(&mut self, records: &Records, unordered: &Unordered) {
+        let counted = |number: &u32| records.of(*number).counted != CountSet::NONE;
+        let (mut passed, mut kept) = (Bits::default(), Vec::new());
+        for number in self.records.iter().filter(counted) {
+            let record = records.of(number);
+            let is_passed_on = |count: &ObjectId| {
+                self.messages.get(count).is_some_and(|message| message.contains(number))
+            };
+            if unordered.counts(record.counted).iter().any(is_passed_on) {
+                passed.insert(number);
+            } else {
+                kept.push((number, record.thread));
+            }
+        }
+        if !passed.is_empty() {
+            self.each_row(|row| row.take_away(&passed));
+            self.records.take_away(&passed);
+        }
+        if kept.is_empty() {
+            return;
+        }
+        let mut own: BTreeMap<ThreadId, (Bits, Bits)> = BTreeMap::new();
+        let mut all = Bits::default();
+        for &(number, thread) in &kept {
+            let knows = self.own(thread);
+            let (known, released) = own.entry(thread).or_default();
+            known.insert(number);
+            if knows.released.contains(number) {
+                released.insert(number);
+            }
+            all.insert(number);
+        }
+        self.each_row(|row| row.take_away(&all));
+        for (thread, (known, released)) in own {
+            let knows = self.own(thread);
+            knows.known.add(&known);
+            knows.released.add(&released);
+        }
+    }
+
     /// Forgets what makes no difference any more. `living`: the threads that have begun and have
     /// not ended.
-    pub(super) fn settle(&mut self, records: &Records, living: &[ThreadId]) {
+    pub(super) fn settle(&mut self, records: &Records, living: &[ThreadId], unordered: &Unordered) {
+        self.pass_on_counted(records, unordered);
         // What all that live know, their children will know.
         let mut kept = self.records.clone();
         for number in self.records.iter() {

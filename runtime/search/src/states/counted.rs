@@ -1,0 +1,111 @@
+//! Accesses that counts of references keep apart: who accesses what several threads share holds one
+//! of the references, gives it back later, and whoever gives back the last one has learned of all
+//! that was done before, and destroys it.
+//!
+//! So of such an access one has to know only whether a decrement has passed it on. What other
+//! threads know of it makes no difference, unless somebody destroys what another thread has not
+//! passed on: then the object is not *counted*, and the search starts again.
+
+use crate::core::chains::Objects;
+use crate::core::footprint::ObjectId;
+
+/// What is known of an access that may race with others, or show weak values with them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Loose {
+    /// It may race only with what is done after the last decrement of one of these counts.
+    pub(crate) counted: CountSet,
+    /// Its thread has made the last decrement of some count.
+    pub(crate) last: bool,
+}
+
+/// A set of counts, by its number; 0: none.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct CountSet(u32);
+
+impl CountSet {
+    pub(crate) const NONE: Self = Self(0);
+}
+
+/// By which counts an access is kept apart from those that it may race with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) enum Guard {
+    /// It may race with nothing.
+    #[default]
+    Apart,
+    /// By each of these.
+    Counts(Vec<ObjectId>),
+    /// By none.
+    Nothing,
+}
+
+impl Guard {
+    /// It may race with an access after the last decrements of these counts. Returns whether that
+    /// is new.
+    pub(super) fn meet(&mut self, counts: &[ObjectId]) -> bool {
+        let met = match self {
+            Self::Apart => Self::Counts(counts.to_vec()),
+            Self::Counts(known) => {
+                let both = known.iter().filter(|count| counts.contains(count));
+                Self::Counts(both.copied().collect())
+            }
+            Self::Nothing => Self::Nothing,
+        };
+        self.set(if met == Self::Counts(Vec::new()) { Self::Nothing } else { met })
+    }
+
+    /// It may race with another access. Returns whether that is new.
+    pub(super) fn fail(&mut self) -> bool {
+        self.set(Self::Nothing)
+    }
+
+    fn set(&mut self, new: Self) -> bool {
+        let differs = *self != new;
+        *self = new;
+        differs
+    }
+}
+
+/// Sets of counts that keep accesses apart.
+#[derive(Debug, Default)]
+pub(super) struct CountSets {
+    sets: Vec<Vec<ObjectId>>,
+    /// Objects that are not counted, as was seen.
+    uncounted: Objects,
+    /// Some count was not used as one: nothing is counted any more.
+    off: bool,
+}
+
+impl CountSets {
+    /// The number of the counts that keep accesses to an object apart.
+    pub(super) fn of(&mut self, object: &ObjectId, guard: &Guard) -> CountSet {
+        let Guard::Counts(counts) = guard else { return CountSet::NONE };
+        if self.off || self.uncounted.contains(object) {
+            return CountSet::NONE;
+        }
+        let index = self.sets.iter().position(|set| set == counts).unwrap_or_else(|| {
+            self.sets.push(counts.clone());
+            self.sets.len() - 1
+        });
+        CountSet(index as u32 + 1)
+    }
+
+    /// The counts of a set.
+    pub(super) fn counts(&self, set: CountSet) -> &[ObjectId] {
+        match set {
+            CountSet::NONE => &[],
+            CountSet(number) => &self.sets[number as usize - 1],
+        }
+    }
+
+    /// The object is not counted. Returns whether that is new.
+    pub(super) fn fail(&mut self, object: ObjectId) -> bool {
+        self.uncounted.insert(object)
+    }
+
+    /// Somebody overwrites an object: if that is a count, nothing is counted any more. Returns
+    /// whether that is new.
+    pub(super) fn overwritten(&mut self, object: ObjectId) -> bool {
+        let counts = self.sets.iter().any(|set| set.contains(&object));
+        counts && !std::mem::replace(&mut self.off, true)
+    }
+}
