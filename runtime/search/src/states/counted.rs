@@ -2,11 +2,10 @@
 //! of the references, gives it back later, and whoever gives back the last one has learned of all
 //! that was done before, and destroys it.
 //!
-//! So of such an access one has to know only whether a decrement has passed it on. What other
-//! threads know of it makes no difference, unless somebody destroys what another thread has not
-//! passed on: then the object is not *counted*, and the search starts again.
+//! So of a thread one has to know only whether it has done something to what is counted that no
+//! decrement has passed on yet. What others know of that makes no difference, unless a count comes
+//! to zero while there is something: then it keeps nothing apart, and the search starts again.
 
-use crate::core::chains::Objects;
 use crate::core::footprint::ObjectId;
 
 /// What is known of an access that may race with others, or show weak values with them.
@@ -14,8 +13,6 @@ use crate::core::footprint::ObjectId;
 pub(crate) struct Loose {
     /// It may race only with what is done after the last decrement of one of these counts.
     pub(crate) counted: CountSet,
-    /// Its thread has made the last decrement of some count.
-    pub(crate) last: bool,
 }
 
 /// A set of counts, by its number; 0: none.
@@ -69,24 +66,22 @@ impl Guard {
 #[derive(Debug, Default)]
 pub(super) struct CountSets {
     sets: Vec<Vec<ObjectId>>,
-    /// Objects that are not counted, as was seen.
-    uncounted: Objects,
+    /// Those that keep nothing apart, as was seen.
+    failed: Vec<CountSet>,
     /// Some count was not used as one: nothing is counted any more.
     off: bool,
 }
 
 impl CountSets {
-    /// The number of the counts that keep accesses to an object apart.
-    pub(super) fn of(&mut self, object: &ObjectId, guard: &Guard) -> CountSet {
+    /// The number of the counts that keep an access apart.
+    pub(super) fn of(&mut self, guard: &Guard) -> CountSet {
         let Guard::Counts(counts) = guard else { return CountSet::NONE };
-        if self.off || self.uncounted.contains(object) {
-            return CountSet::NONE;
-        }
         let index = self.sets.iter().position(|set| set == counts).unwrap_or_else(|| {
             self.sets.push(counts.clone());
             self.sets.len() - 1
         });
-        CountSet(index as u32 + 1)
+        let set = CountSet(index as u32 + 1);
+        if self.off || self.failed.contains(&set) { CountSet::NONE } else { set }
     }
 
     /// The counts of a set.
@@ -97,9 +92,13 @@ impl CountSets {
         }
     }
 
-    /// The object is not counted. Returns whether that is new.
-    pub(super) fn fail(&mut self, object: ObjectId) -> bool {
-        self.uncounted.insert(object)
+    /// The counts of a set keep nothing apart. Returns whether that is new.
+    pub(super) fn fail(&mut self, set: CountSet) -> bool {
+        let new = !self.failed.contains(&set);
+        if new {
+            self.failed.push(set);
+        }
+        new
     }
 
     /// Somebody overwrites an object: if that is a count, nothing is counted any more. Returns

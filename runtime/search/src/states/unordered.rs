@@ -171,11 +171,10 @@ impl Kept {
     }
 
     /// What is known of it if it is loose.
-    fn loose(&self, object: ObjectId, ignores_values: bool, sets: &mut CountSets) -> Option<Loose> {
+    fn loose(&self, ignores_values: bool, sets: &mut CountSets) -> Option<Loose> {
         let weak = self.weak && !ignores_values;
-        let counted = if weak { CountSet::NONE } else { sets.of(&object, &self.guard) };
-        let last = !self.made.past.last.is_empty();
-        (weak || self.guard != Guard::Apart).then_some(Loose { counted, last })
+        let counted = if weak { CountSet::NONE } else { sets.of(&self.guard) };
+        (weak || self.guard != Guard::Apart).then_some(Loose { counted })
     }
 }
 
@@ -316,7 +315,7 @@ impl Unordered {
         let Object { made: all, races, conflicts, decrements, weak: shown } =
             self.objects.entry(object).or_default();
         if let Some(known) = all.iter().find(|known| known.made == made) {
-            return known.loose(object, self.ignores_values, &mut self.counts);
+            return known.loose(self.ignores_values, &mut self.counts);
         }
         let racer = |made: &Made, site| Racer { thread: made.thread, site, writes: made.writes() };
         let mut new = Kept { made, site, guard: Guard::Apart, weak: false };
@@ -354,7 +353,7 @@ impl Unordered {
                 None => {}
             }
         }
-        let loose = new.loose(object, self.ignores_values, &mut self.counts);
+        let loose = new.loose(self.ignores_values, &mut self.counts);
         all.push(new);
         loose
     }
@@ -370,10 +369,10 @@ impl Unordered {
         self.counts.counts(set)
     }
 
-    /// The object was destroyed although a thread had not passed on what it did to it: it is not
-    /// counted.
-    pub(crate) fn is_not_counted(&mut self, object: ObjectId) {
-        self.loosened |= self.counts.fail(object);
+    /// One of the counts came to zero although a thread had not passed on what it did to what they
+    /// count: they keep nothing apart.
+    pub(crate) fn does_not_count(&mut self, set: CountSet) {
+        self.loosened |= self.counts.fail(set);
     }
 
     /// Weak values were seen: nothing more is to be found out of them.

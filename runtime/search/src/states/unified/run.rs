@@ -52,19 +52,12 @@ impl<M: Transactional + Fingerprint> Search<'_, '_, M> {
         if !left_out {
             let (watched, pairs) = (&self.watched, self.settings.pairs);
             let (records, sharing) = (&mut self.records, &mut self.sharing);
-            let (unordered, destroyed) = (&self.unordered, Vec::new());
-            let mut watch = Watch {
-                watched,
-                pairs,
-                records,
-                sharing,
-                unordered,
-                weak_values: false,
-                destroyed,
-            };
+            let (unordered, failed) = (&self.unordered, Vec::new());
+            let mut watch =
+                Watch { watched, pairs, records, sharing, unordered, weak_values: false, failed };
             known.judge(&self.run, &mut watch, &mut self.pairs);
-            let (weak_values, destroyed) = (watch.weak_values, watch.destroyed);
-            destroyed.into_iter().for_each(|object| self.unordered.is_not_counted(object));
+            let (weak_values, failed) = (watch.weak_values, watch.failed);
+            failed.into_iter().for_each(|set| self.unordered.does_not_count(set));
             if weak_values {
                 self.watched.shows_weak_values();
                 self.unordered.ignore_values();

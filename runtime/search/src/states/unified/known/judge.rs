@@ -38,8 +38,9 @@ pub(in super::super) struct Watch<'a> {
     /// Two atomic accesses were found that nothing orders, and of which a weaker memory could show
     /// other values.
     pub(in super::super) weak_values: bool,
-    /// Counted objects that were destroyed although a thread had not passed on what it did to them.
-    pub(in super::super) destroyed: Vec<ObjectId>,
+    /// Sets of counts of which one came to zero although a thread had not passed on what it did to
+    /// what they count.
+    pub(in super::super) failed: Vec<CountSet>,
 }
 
 /// A transaction that is being judged.
@@ -156,7 +157,8 @@ impl Judge<'_, '_> {
                 Event::Spawn(started) => self.known.own(started).known = self.now.clone(),
                 Event::Join(ended) => self.now.add(&self.known.own(ended).known.clone()),
                 Event::Ends { from, to, mask } => self.ends(&(from..to), mask),
-                Event::Queue { .. } | Event::Fail(..) | Event::Notice(_) | Event::Last(_) => {}
+                Event::Last(count) => self.last(count),
+                Event::Queue { .. } | Event::Fail(..) | Event::Notice(_) => {}
             }
         }
         self.end();
@@ -242,8 +244,8 @@ impl Judge<'_, '_> {
             return;
         }
         let values = self.watch.watched.has_values_of(&object);
-        let counted = loose.counted;
-        let later = Record { thread: self.thread, object, site, access, kind, counted };
+        let later =
+            Record { thread: self.thread, object, site, access, kind, counted: loose.counted };
         let mut covered = Bits::default();
         for number in self.known.records.iter() {
             let earlier = *self.watch.records.of(number);
@@ -252,12 +254,7 @@ impl Judge<'_, '_> {
             }
             let knows = self.now.contains(number);
             let is_other = !knows && earlier.thread != self.thread;
-            if is_other && earlier.counted != CountSet::NONE {
-                // Everything else is kept apart from it.
-                if loose.last && self.is_race(&earlier, &later) {
-                    self.watch.destroyed.push(object);
-                }
-            } else if is_other {
+            if is_other {
                 if self.is_race(&earlier, &later) {
                     self.pairs.push(Pair { earlier, later });
                 }
@@ -270,7 +267,9 @@ impl Judge<'_, '_> {
                 covered.insert(number);
             }
         }
-        let number = self.watch.records.number(later);
+        // Of what counts keep apart it matters only that there is something.
+        let kept = if later.counted == CountSet::NONE { later } else { later.any_counted() };
+        let number = self.watch.records.number(kept);
         if self.known.records.contains(number) {
             covered.insert(number);
         }
@@ -296,6 +295,18 @@ impl Judge<'_, '_> {
             _ => false,
         };
         race && !again && later.access.depends_on(earlier.access)
+    }
+
+    /// The thread has made the last decrement of a count: all that others did to what it counts was
+    /// passed on, or the count does not keep it apart.
+    fn last(&mut self, count: ObjectId) {
+        for number in self.known.records.iter() {
+            let record = self.watch.records.of(number);
+            let is_of = self.watch.unordered.counts(record.counted).contains(&count);
+            if is_of && record.thread != self.thread && !self.now.contains(number) {
+                self.watch.failed.push(record.counted);
+            }
+        }
     }
 
     /// Memory ends: nobody can race with what was done there any more.
@@ -430,6 +441,13 @@ fn shows_weak_values(earlier: &Record, later: &Record) -> bool {
 }
 
 impl Record {
+    /// What stands for all accesses of the thread that the same counts keep apart.
+    const fn any_counted(self) -> Self {
+        let Self { thread, counted, .. } = self;
+        let (object, access) = (ObjectId(u64::MAX), Access::Read);
+        Self { thread, object, site: 0, access, kind: Kind::Plain, counted }
+    }
+
     /// Whether a weaker memory may show more of an earlier record than of this one.
     fn is_stronger(&self, earlier: &Self) -> bool {
         let (own, other) = (self.kind.ordering(), earlier.kind.ordering());
@@ -449,7 +467,7 @@ impl Record {
             access => access == earlier.access,
         };
         let writes = self.access == Access::Write;
-        let counted = [CountSet::NONE, earlier.counted].contains(&self.counted);
+        let counted = self.counted == CountSet::NONE;
         counted && kind && access && (self.thread == earlier.thread || writes && knows)
     }
 }
