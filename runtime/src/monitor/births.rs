@@ -71,7 +71,8 @@ fn used_of_others(state: &mut State, access: AccessInfo, raced: Option<u32>) -> 
     if !heap::is_of_another(block.start, access.thread) {
         return None;
     }
-    crate::monitor::transactions::uses_block(state, word(block.start), access.site);
+    let frees = access.kind == AccessKind::Free;
+    crate::monitor::transactions::uses_block(state, word(block.start), access.site, frees);
     let detector = state.monitors.detector.as_mut()?;
     let by = By { thread: access.thread, site: access.site, stack: access.stack };
     let race = detector.uses(by, word(block.start))?;

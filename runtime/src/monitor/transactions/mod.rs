@@ -401,10 +401,13 @@ pub fn creates(state: &mut State, word: usize) {
     }
 }
 
-/// The running thread has accessed, or frees, a block of memory that another one may have got.
-pub fn uses_block(state: &mut State, word: usize, site: SiteId) {
+/// The running thread has accessed, or `frees`, a block of memory that another one may have got.
+pub fn uses_block(state: &mut State, word: usize, site: SiteId, frees: bool) {
     if let Some(monitor) = monitor(state) {
         monitor.plain(object_ids::granule(word), Access::Use, u64::from(site.0));
+        if frees {
+            monitor.ends(word as u64..word as u64 + 1, object_ids::ADDRESS);
+        }
     }
 }
 
