@@ -142,16 +142,24 @@ fn patience(request: &Request) -> Patience {
     })
 }
 
-/// Searches a test to its end, without keeping anything to go on from.
+/// Searches a test to its end, without keeping anything for another check to go on from.
 ///
 /// # Errors
 /// When no session can be made, or no process started.
 pub fn once(
     launch: &Launch,
     request: &Request,
+    by: By,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Explored> {
-    in_processes(launch, request, patience(request), None, progress)
+    let alone = |progress| in_processes(launch, request, patience(request), None, progress);
+    match (by, tempfile::tempdir()) {
+        (By::Alone, _) | (_, Err(_)) => alone(progress),
+        (By::Portfolio, Ok(directory)) => {
+            let unfinished = Unfinished::new(directory.path(), "", launch, (request, by));
+            portfolio::explore(launch, request, &unfinished, progress)
+        }
+    }
 }
 
 /// Searches, or walks, to the end of that. `unfinished`: where a search keeps what it takes to go

@@ -100,7 +100,8 @@ pub struct SearchOptions {
     /// How to choose interleavings: exhaustive, bounded[=N], sample[=uniform|pct|pos] or states
     ///
     /// exhaustive: every interleaving, up to equivalence. Critical sections that do not depend on
-    /// each other are not reordered.
+    /// each other are not reordered. Where that does not end soon, the other searches take turns
+    /// with it; exhaustive=alone leaves them out.
     ///
     /// bounded=N: only interleavings with at most N preemptions (2 by default), those with fewer
     /// first. A preemption is a switch away from a thread that could have continued; switches away

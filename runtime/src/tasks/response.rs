@@ -59,6 +59,9 @@ pub struct Watch {
     done: Option<f64>,
     /// The search stops, and is to report what is done.
     spent: bool,
+    /// It can go on in another process from between two executions only. Other searches begin anew
+    /// there, so that nothing is lost if they stop within one.
+    goes_on: bool,
 }
 
 impl Watch {
@@ -87,6 +90,7 @@ impl Watch {
             shared: now,
             done: None,
             spent: false,
+            goes_on: true,
         };
         watch.set_deadlines();
         watch
@@ -130,6 +134,9 @@ impl Observer<Failure> for Watch {
     fn on_step(&mut self, counts: &Counts) -> bool {
         let Some(status) = hook::enter().config.status else { return true };
         status.beat();
+        if !self.goes_on && self.is_spent(counts) {
+            return false;
+        }
         let stop = crate::faults::leaving::stop_requested();
         if self.until_look > 0 && !stop {
             self.until_look -= 1;
@@ -222,6 +229,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         if !begin() {
             return interrupted();
         }
+        watch.goes_on = strategy == Strategy::Transactions;
         explore_all(strategy, bounds, watch)
     })
 }
@@ -404,6 +412,7 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
             }
             Some(stack) => Reason::Computing(at(stack)),
             None if watch.out_of_time => Reason::Seconds,
+            None if watch.spent && !watch.goes_on => Reason::Total,
             None => Reason::Interrupted,
         },
         Stop::Unsupported => {

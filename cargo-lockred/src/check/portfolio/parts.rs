@@ -11,8 +11,10 @@ use lockred_protocol::session::Share;
 pub struct Part {
     /// As it would be asked for alone.
     pub search: Search,
-    /// Its part of a round.
+    /// Its part of the time of a round.
     pub weight: u64,
+    /// How long an operation takes in it, about: 10 in the exhaustive search.
+    pub cost: u64,
     /// What is said while it runs.
     pub doing: &'static str,
 }
@@ -23,13 +25,18 @@ pub const EXHAUSTIVE: usize = 0;
 /// All parts. The exhaustive search has half of a round: a test that ends by it takes twice as long
 /// at most as by the exhaustive search alone.
 pub const PARTS: [Part; 6] = [
-    Part { search: Search::Exhaustive, weight: 12, doing: "exhaustive" },
-    Part { search: Search::Unified, weight: 6, doing: "states" },
+    Part { search: Search::Exhaustive, weight: 12, cost: 10, doing: "exhaustive" },
+    Part { search: Search::Unified, weight: 6, cost: 90, doing: "states" },
     // All executions without preemptions come first in it, then those with one.
-    Part { search: Search::Bounded { preemptions: 2 }, weight: 3, doing: "few preemptions" },
-    Part { search: Search::Sample(Sample::Pct), weight: 1, doing: "random walks (PCT)" },
-    Part { search: Search::Sample(Sample::Pos), weight: 1, doing: "random walks (POS)" },
-    Part { search: Search::Sample(Sample::Uniform), weight: 1, doing: "random walks" },
+    Part {
+        search: Search::Bounded { preemptions: 2 },
+        weight: 3,
+        cost: 10,
+        doing: "few preemptions",
+    },
+    Part { search: Search::Sample(Sample::Pct), weight: 1, cost: 3, doing: "random walks (PCT)" },
+    Part { search: Search::Sample(Sample::Pos), weight: 1, cost: 3, doing: "random walks (POS)" },
+    Part { search: Search::Sample(Sample::Uniform), weight: 1, cost: 3, doing: "random walks" },
 ];
 
 /// The order of a round.
@@ -77,12 +84,21 @@ pub const fn place(number: u32) -> (usize, Option<u32>) {
     }
 }
 
-/// The weight of what is still to come in the round of a slice, itself included. `runs` says which
-/// parts still do.
-fn weight_left(number: u32, runs: &dyn Fn(usize) -> bool) -> u64 {
+/// A multiple of all costs.
+const COSTS: u64 = 90;
+
+impl Part {
+    /// Its part of the operations of a round.
+    const fn operations(&self) -> u64 {
+        self.weight * COSTS / self.cost
+    }
+}
+
+/// What is still to come in the round of a slice, itself included: the parts that still run.
+fn to_come(number: u32, runs: &dyn Fn(usize) -> bool) -> impl Iterator<Item = &'static Part> {
     let (_, round) = place(number);
-    let in_round = (number..).map(place).take_while(|&(_, other)| other == round);
-    in_round.filter(|&(part, _)| runs(part)).map(|(part, _)| PARTS[part].weight).sum()
+    let in_round = (number..).map(place).take_while(move |&(_, other)| other == round);
+    in_round.filter(|&(part, _)| runs(part)).map(|(part, _)| &PARTS[part])
 }
 
 /// What the slice with this number may take, of what is left of the whole. Slices double from round
@@ -94,17 +110,19 @@ pub fn slice(number: u32, left: Budget, whole: Budget, runs: &dyn Fn(usize) -> b
         seconds: whole.seconds.map(|all| all / FIRST_PART as f64),
     };
     let (part, Some(round)) = place(number) else { return first };
-    let (weight, of) = (PARTS[part].weight, weight_left(number, runs));
+    let (part, largest) = (&PARTS[part], &PARTS[EXHAUSTIVE]);
+    let weights: u64 = to_come(number, runs).map(|part| part.weight).sum();
+    let all_operations: u64 = to_come(number, runs).map(Part::operations).sum();
     let doubled = 2_u64.saturating_pow(round + 1);
-    let whole_weight = PARTS[EXHAUSTIVE].weight;
     let operations = first.operations.unwrap_or(FIRST).saturating_mul(doubled);
-    let operations = (operations.saturating_mul(weight) / whole_weight).max(1);
-    let most = left.operations.map(|left| (left.saturating_mul(weight) / of).max(1));
+    let operations = operations.saturating_mul(part.operations()) / largest.operations();
+    let most = left.operations.map(|left| left.saturating_mul(part.operations()) / all_operations);
+    let operations = most.map_or(operations, |most| operations.min(most)).max(1);
     let seconds = first.seconds.zip(left.seconds).map(|(first, left)| {
-        let seconds = first * doubled as f64 * weight as f64 / whole_weight as f64;
-        seconds.min(left * weight as f64 / of as f64)
+        let seconds = first * doubled as f64 * part.weight as f64 / largest.weight as f64;
+        seconds.min(left * part.weight as f64 / weights as f64)
     });
-    Share { operations: Some(most.map_or(operations, |most| operations.min(most))), seconds }
+    Share { operations: Some(operations), seconds }
 }
 
 /// The seed of random parts in a round: others in each, all of the seed that was asked for.
@@ -129,38 +147,40 @@ mod tests {
     }
 
     #[test]
-    fn slices_double_and_the_exhaustive_search_has_half() {
+    fn slices_double_and_the_exhaustive_search_has_half_of_the_time() {
         let slice = |number| slice(number, WHOLE, WHOLE, &|_| true).operations.unwrap();
         assert_eq!(slice(0), FIRST);
-        assert_eq!([1, 2, 3, 6].map(slice), [FIRST, FIRST / 2, FIRST / 6, 2 * FIRST]);
-        assert_eq!([7, 12].map(slice), [2 * FIRST, 4 * FIRST]);
+        assert_eq!([1, 2, 3, 6].map(slice), [111_111, 500_000, 555_555, 2_000_000]);
+        assert_eq!([7, 12].map(slice), [222_222, 4_000_000]);
         let others: u64 = PARTS.iter().skip(1).map(|part| part.weight).sum();
         assert_eq!(others, PARTS[EXHAUSTIVE].weight);
+        assert!(PARTS.iter().all(|part| COSTS % part.cost == 0));
     }
 
     #[test]
     fn the_last_round_is_shared_like_the_others_and_leaves_nothing() {
-        let mut left = Budget { operations: Some(2400), seconds: Some(2.4) };
+        let mut left = Budget { operations: Some(23_100), seconds: Some(2.4) };
         let mut taken = Vec::new();
         for number in 13..19 {
             let share = slice(number, left, WHOLE, &|_| true);
-            left = left.less(share.operations.unwrap(), share.seconds.unwrap());
-            taken.push(share.operations.unwrap());
+            let (operations, seconds) = (share.operations.unwrap(), share.seconds.unwrap());
+            left = left.less(operations, seconds);
+            taken.push((operations, (seconds * 10.0).round() as u32));
         }
-        assert_eq!(taken, [600, 300, 100, 100, 100, 1200]);
+        let walks = (3000, 1);
+        assert_eq!(taken, [(600, 6), (2700, 3), walks, walks, walks, (10_800, 12)]);
         assert!(left.is_over(WHOLE) && left.seconds.unwrap() < 1e-9);
         // Those that are left out have no part of it.
-        let share = slice(13, Budget { operations: Some(1800), seconds: None }, WHOLE, &|part| {
-            part == EXHAUSTIVE || part == 1
-        });
-        assert_eq!((share.operations, share.seconds), (Some(600), None));
+        let left = Budget { operations: Some(1900), seconds: None };
+        let share = slice(13, left, WHOLE, &|part| part == EXHAUSTIVE || part == 1);
+        assert_eq!((share.operations, share.seconds), (Some(100), None));
     }
 
     #[test]
     fn a_small_budget_has_rounds_too() {
         let whole = Budget { operations: Some(800), seconds: None };
         assert_eq!(slice(0, whole, whole, &|_| true).operations, Some(100));
-        assert_eq!(slice(1, whole.less(100, 0.0), whole, &|_| true).operations, Some(100));
+        assert_eq!(slice(1, whole.less(100, 0.0), whole, &|_| true).operations, Some(11));
         let tiny = Budget { operations: Some(3), seconds: None };
         assert_eq!(slice(0, tiny, tiny, &|_| true).operations, Some(1));
     }

@@ -158,11 +158,11 @@ fn rounds_follow_until_the_budget_is_over() {
         scripted.log(),
         [
             "transactions 100",
-            "unified 100",
+            "unified 11",
             "bounded 50",
-            "pct 16 7",
-            "pos 16 7",
-            "random 16 7",
+            "pct 55 7",
+            "pos 55 7",
+            "random 55 7",
             "transactions 300",
         ]
     );
