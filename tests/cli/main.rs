@@ -21,6 +21,7 @@ mod load;
 mod lock_order;
 mod lock_order_cycles;
 mod models;
+mod portfolio;
 mod preemptions;
 mod replay;
 mod scaled;

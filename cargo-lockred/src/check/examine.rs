@@ -1,12 +1,13 @@
 //! From the exploration of a test to its outcome: what was found is replayed, and judged.
 
 use super::bugs::{self, Lost};
-use super::explore::Explored;
+use super::explore::{By, Explored};
 use super::observed;
 use super::timing::{self, Sifted};
 use crate::baseline::{self, Baseline};
 use crate::build::artifact::Built;
 use crate::cli::check::{CheckOptions, SearchOptions};
+use crate::cli::search::Search;
 use crate::discipline;
 use crate::error::Result;
 use crate::executable::list::Test;
@@ -87,6 +88,17 @@ impl Examiner<'_> {
         self.request(task, test)
     }
 
+    /// Whether a test is searched in several ways. What static analysis claims is compared with
+    /// what the exhaustive search alone comes to, and executions are counted in one search.
+    pub(super) fn by(&self, test: &Test) -> By {
+        let search = self.search(test);
+        let compares = self.options.selection.analysis.check_static;
+        match search.search == Search::Exhaustive && search.max_executions.is_none() && !compares {
+            true => By::Portfolio,
+            false => By::Alone,
+        }
+    }
+
     /// How a test is searched.
     pub(super) fn search<'t>(&'t self, test: &'t Test) -> &'t SearchOptions {
         test.own.as_ref().map_or(&self.options.search, |own| &own.search)
@@ -143,6 +155,7 @@ impl Examiner<'_> {
             self.outcome(test, verdict_without_bugs(exploration), Ended::of(&exploration.stop));
         outcome.counts = exploration.counts;
         outcome.walks = response.walks;
+        outcome.parts.clone_from(&response.parts);
         outcome.seconds = exploration.seconds;
         outcome.restoring = self.options.search.time_restores.then_some(exploration.restoring);
         outcome.preemptions = exploration.preemptions;
@@ -280,6 +293,7 @@ impl Examiner<'_> {
             ended,
             counts: Counts::default(),
             walks: None,
+            parts: Vec::new(),
             seconds: 0.0,
             restoring: None,
             preemptions: None,

@@ -9,10 +9,12 @@
 //! Nothing here prints or reads symbols, so that tests can be explored side by side.
 
 use super::bugs::REPLAY_SECONDS;
+use super::portfolio;
 use super::unfinished::Unfinished;
 use super::walks;
 use crate::error::Result;
 use crate::interrupt;
+use crate::outcome::Part;
 use crate::session::{self, Death, Ending, Failure, Launch, Patience, Progress};
 use lockred_protocol::message::{Counts, Exploration, Replay, Stop};
 use lockred_protocol::session::{Checkpoint, Request, Target, Task};
@@ -53,6 +55,25 @@ pub struct Response {
     /// Number of directed walks before the search; `None` without lock-order cycles.
     #[serde(default)]
     pub walks: Option<u64>,
+    /// The parts of the search; empty where there was one.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+}
+
+impl Response {
+    /// Of one search, in which no process died.
+    pub const fn of(exploration: Exploration) -> Self {
+        Self { exploration, deaths: Vec::new(), walks: None, parts: Vec::new() }
+    }
+}
+
+/// How a test is searched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// The strategy of the request, alone.
+    Alone,
+    /// A portfolio of searches, of which that strategy is the first.
+    Portfolio,
 }
 
 /// Explores a test to its end, first by walks towards the targets, if there are any.
@@ -63,26 +84,24 @@ pub fn explore(
     launch: &Launch,
     request: &Request,
     targets: &[Target],
+    by: By,
     unfinished: &Unfinished,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Explored> {
-    let Task::Explore { limits, .. } = request.task else {
-        unreachable!("only searches are explored");
-    };
     if let Some(response) = unfinished.response() {
         return Ok(Explored::Response(Box::new(response)));
     }
-    let patience = Patience::of_budget(limits.seconds);
-    let mut run = |request: &Request, kept| in_processes(launch, request, patience, kept, progress);
     let explored = if targets.is_empty() {
-        run(request, Some(unfinished))?
+        search(launch, request, by, unfinished, progress)?
     } else {
-        match run(&walks::request(request, targets), None)? {
+        let walk = walks::request(request, targets);
+        match in_processes(launch, &walk, patience(request), None, progress)? {
             Explored::Response(walked) if walks::end(&walked) => {
                 Explored::Response(Box::new(walks::alone(*walked)))
             }
             Explored::Response(walked) => {
-                match run(&walks::after(&walked, request), Some(unfinished))? {
+                let request = walks::after(&walked, request);
+                match search(launch, &request, by, unfinished, progress)? {
                     Explored::Response(searched) => {
                         Explored::Response(Box::new(walks::join(*walked, *searched)))
                     }
@@ -102,25 +121,50 @@ pub fn explore(
     Ok(explored)
 }
 
-/// Searches a test to its end, without keeping anything to go on from.
+fn search(
+    launch: &Launch,
+    request: &Request,
+    by: By,
+    unfinished: &Unfinished,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Explored> {
+    match by {
+        By::Alone => in_processes(launch, request, patience(request), Some(unfinished), progress),
+        By::Portfolio => portfolio::explore(launch, request, unfinished, progress),
+    }
+}
+
+/// How long the processes of a search may take.
+fn patience(request: &Request) -> Patience {
+    Patience::of_budget(match request.task {
+        Task::Explore { limits, .. } => limits.seconds,
+        _ => None,
+    })
+}
+
+/// Searches a test to its end, without keeping anything for another check to go on from.
 ///
 /// # Errors
 /// When no session can be made, or no process started.
 pub fn once(
     launch: &Launch,
     request: &Request,
+    by: By,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Explored> {
-    let seconds = match request.task {
-        Task::Explore { limits, .. } => limits.seconds,
-        _ => None,
-    };
-    in_processes(launch, request, Patience::of_budget(seconds), None, progress)
+    let alone = |progress| in_processes(launch, request, patience(request), None, progress);
+    match (by, tempfile::tempdir()) {
+        (By::Alone, _) | (_, Err(_)) => alone(progress),
+        (By::Portfolio, Ok(directory)) => {
+            let unfinished = Unfinished::new(directory.path(), "", launch, (request, by));
+            portfolio::explore(launch, request, &unfinished, progress)
+        }
+    }
 }
 
 /// Searches, or walks, to the end of that. `unfinished`: where a search keeps what it takes to go
 /// on.
-fn in_processes(
+pub fn in_processes(
     launch: &Launch,
     request: &Request,
     patience: Patience,
@@ -131,7 +175,7 @@ fn in_processes(
         unreachable!("only searches and walks are explored");
     };
     let responded = |exploration, deaths| {
-        Explored::Response(Box::new(Response { exploration, deaths, walks: None }))
+        Explored::Response(Box::new(Response { deaths, ..Response::of(exploration) }))
     };
     let mut deaths = unfinished.map(Unfinished::deaths).unwrap_or_default();
     let mut unexplained = 0;

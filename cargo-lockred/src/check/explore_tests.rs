@@ -3,12 +3,13 @@
 use super::*;
 use lockred_protocol::codes::BugKind;
 use lockred_protocol::message::{Finding, Message};
-use lockred_protocol::session::{Limits, Strategy};
+use lockred_protocol::session::{Limits, Share, Strategy};
 use lockred_protocol::sites::SiteId;
 use std::ffi::OsString;
 
 fn request(keep_going: bool) -> Request {
-    let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
+    let limits =
+        Limits { executions: None, seconds: Some(60.0), operations: 1, share: Share::default() };
     let task = Task::Explore { strategy: Strategy::Transactions, limits, keep_going };
     Request { libtest: true, ..Request::of(task) }
 }
@@ -33,6 +34,7 @@ fn explored_towards(targets: &[Target], script: &str, keep_going: bool) -> (Expl
         seconds: 0.1,
         restoring: 0.0,
         preemptions: None,
+        share: None,
         proved: None,
         threads: 2,
         findings: Vec::new(),
@@ -70,8 +72,10 @@ fn explored_towards(targets: &[Target], script: &str, keep_going: bool) -> (Expl
         ],
     };
     let request = request(keep_going);
-    let unfinished = Unfinished::new(&directory.path().join("unfinished"), "h", &launch, &request);
-    let explored = explore(&launch, &request, targets, &unfinished, &mut |_| ()).unwrap();
+    let kept = directory.path().join("unfinished");
+    let unfinished = Unfinished::new(&kept, "h", &launch, (&request, By::Alone));
+    let explored =
+        explore(&launch, &request, targets, By::Alone, &unfinished, &mut |_| ()).unwrap();
     (explored, std::fs::read_to_string(log).unwrap_or_default())
 }
 

@@ -9,6 +9,7 @@ mod lock_order_cycles;
 mod minimal;
 mod observed;
 mod own_options;
+mod portfolio;
 mod side_by_side;
 mod timing;
 mod unfinished;
@@ -37,7 +38,7 @@ use crate::session::printable::in_line;
 use crate::under_check::UnderCheck;
 use audited::Audited;
 use examine::Examiner;
-use explore::Explored;
+use explore::{By, Explored};
 use lock_order_cycles::{Cycles, Shown};
 use lockred_protocol::codes::WarningKind;
 use lockred_protocol::lock_order::{LockOrder, Programs};
@@ -195,6 +196,7 @@ struct Job<'a> {
     request: Request,
     /// Cycles in the order of locks to walk towards.
     cycles: Arc<[session::Target]>,
+    by: By,
     unfinished: Unfinished,
 }
 
@@ -230,7 +232,8 @@ impl Check<'_> {
                 if interrupt::requested() {
                     return Ok(Explored::Interrupted { counts: Counts::default() });
                 }
-                explore::explore(&job.launch, &job.request, &job.cycles, &job.unfinished, seen)
+                let Job { launch, request, cycles, by, unfinished, .. } = job;
+                explore::explore(launch, request, cycles, *by, unfinished, seen)
             },
             &mut |number, seen| {
                 let job = &jobs[number];
@@ -351,8 +354,8 @@ fn jobs<'a>(
     // analysis claims is compared with what the search alone comes to.
     let analysis = &options.selection.analysis;
     let is_usual = !analysis.no_lock_order && !analysis.check_static;
-    let walks =
-        analysis.lock_order || is_usual && matches!(options.search.search, Search::Exhaustive);
+    let walks = analysis.lock_order
+        || is_usual && matches!(options.search.search, Search::Exhaustive | Search::Alone);
     let cycles = |target: &Target| match walks {
         true => walks::targets(&target.order).into(),
         false => Arc::default(),
@@ -361,12 +364,13 @@ fn jobs<'a>(
     let job = |number: usize, test: &'a Test| {
         let (examiner, cycles) = (&examiners[number], cycles[number].clone());
         let (launch, request) = (examiner.launch(test), examiner.exploration(test));
-        let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, &request);
+        let by = examiner.by(test);
+        let unfinished = Unfinished::new(&directory, &examiner.hash, &launch, (&request, by));
         if unfinished.is_damaged() {
             let name = in_line(&test.name);
             console.warning(&format!("what was kept of {name} is damaged: it begins again"));
         }
-        Job { examiner: number, test, launch, request, cycles, unfinished }
+        Job { examiner: number, test, launch, request, cycles, by, unfinished }
     };
     let of_target =
         |(number, target): (usize, &'a Target)| target.tests.iter().map(move |test| (number, test));

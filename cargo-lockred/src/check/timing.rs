@@ -134,7 +134,7 @@ fn search_for(
     if let Task::Explore { limits, .. } = &mut request.task {
         limits.seconds = limits.seconds.map(|all| left(all).max(0.1));
     }
-    explore::once(&examiner.launch(test), &request, &mut |_| ())
+    explore::once(&examiner.launch(test), &request, examiner.by(test), &mut |_| ())
 }
 
 /// The warning that such a finding is.

@@ -6,7 +6,8 @@
 //! replaced as a whole; who is killed between two of them leaves a state that could have been left
 //! on purpose. What cannot be written is not kept, which is no error.
 
-use super::explore::Response;
+use super::explore::{By, Response};
+use super::portfolio::Portfolio;
 use crate::fingerprint::Fingerprint;
 use crate::session::Launch;
 use lockred_protocol::message::Replay;
@@ -29,9 +30,19 @@ const RESPONSE: &str = "response";
 const DEATHS: &str = "deaths";
 /// Where the search stands.
 const CHECKPOINT: &str = "checkpoint";
+/// What the slices of a portfolio came to.
+const PORTFOLIO: &str = "portfolio";
 /// All of them, and what they are renamed from.
-const ALL: [&str; 6] =
-    [RESPONSE, DEATHS, CHECKPOINT, "response.new", "deaths.new", "checkpoint.new"];
+const ALL: [&str; 8] = [
+    RESPONSE,
+    DEATHS,
+    CHECKPOINT,
+    PORTFOLIO,
+    "response.new",
+    "deaths.new",
+    "checkpoint.new",
+    "portfolio.new",
+];
 
 /// Forgets what other checks have left, of programs that were changed since among them.
 pub fn forget(directory: &Path) {
@@ -40,7 +51,12 @@ pub fn forget(directory: &Path) {
 
 impl Unfinished {
     /// The files of a test in a directory, which is made. `hash` is that of the executable.
-    pub fn new(directory: &Path, hash: &str, launch: &Launch, request: &Request) -> Self {
+    pub fn new(
+        directory: &Path,
+        hash: &str,
+        launch: &Launch,
+        (request, by): (&Request, By),
+    ) -> Self {
         let _ = fs::create_dir_all(directory);
         // Where the executable lies and runs is part of what the outcome may depend on.
         let request = serde_json::to_string(request).unwrap_or_default();
@@ -48,7 +64,8 @@ impl Unfinished {
             .add(env!("CARGO_PKG_VERSION"))
             .add(hash)
             .add(launch.executable.as_os_str().as_encoded_bytes())
-            .add(request);
+            .add(request)
+            .add(format!("{by:?}"));
         for argument in &launch.arguments {
             key = key.add(argument);
         }
@@ -64,7 +81,7 @@ impl Unfinished {
 
     /// Whether something was kept that is damaged, so that the test begins again.
     pub fn is_damaged(&self) -> bool {
-        [RESPONSE, DEATHS, CHECKPOINT].into_iter().any(|extension| {
+        [RESPONSE, DEATHS, CHECKPOINT, PORTFOLIO].into_iter().any(|extension| {
             let kept = fs::read(self.file(extension)).ok();
             kept.is_some_and(|kept| !str::from_utf8(&kept).is_ok_and(|t| sealed::open(t).is_some()))
         })
@@ -94,6 +111,21 @@ impl Unfinished {
         self.write(DEATHS, &deaths);
     }
 
+    /// What the slices of a portfolio came to, if it is unfinished.
+    pub fn portfolio(&self) -> Option<Portfolio> {
+        self.read(PORTFOLIO)
+    }
+
+    /// Keeps it.
+    pub fn keep_portfolio(&self, portfolio: &Portfolio) {
+        self.write(PORTFOLIO, portfolio);
+    }
+
+    /// Whether there is something that the search can go on from.
+    pub fn has_checkpoint(&self) -> bool {
+        self.file(CHECKPOINT).exists()
+    }
+
     /// The file in which the search keeps where it stands.
     pub fn checkpoint(&self) -> Option<String> {
         Some(self.file(CHECKPOINT).to_str()?.to_owned())
@@ -120,10 +152,11 @@ impl Unfinished {
 mod tests {
     use super::*;
     use lockred_protocol::message::{Counts, Exploration, Stop};
-    use lockred_protocol::session::{Limits, Strategy, Task};
+    use lockred_protocol::session::{Limits, Share, Strategy, Task};
 
     fn unfinished(directory: &Path, hash: &str, seed: u64) -> Unfinished {
-        let limits = Limits { executions: None, seconds: Some(1.0), operations: 1 };
+        let limits =
+            Limits { executions: None, seconds: Some(1.0), operations: 1, share: Share::default() };
         let task = Task::Explore { strategy: Strategy::Transactions, limits, keep_going: false };
         let request = Request { libtest: true, random_seed: seed, ..Request::of(task) };
         let launch = Launch {
@@ -132,7 +165,7 @@ mod tests {
             directory: "/".into(),
             environment: Vec::new(),
         };
-        Unfinished::new(directory, hash, &launch, &request)
+        Unfinished::new(directory, hash, &launch, (&request, By::Alone))
     }
 
     fn response() -> Response {
@@ -142,13 +175,14 @@ mod tests {
             seconds: 1.0,
             restoring: 0.0,
             preemptions: None,
+            share: None,
             proved: None,
             threads: 2,
             findings: Vec::new(),
             warnings: Vec::new(),
             assumptions: Vec::new(),
         };
-        Response { exploration, deaths: Vec::new(), walks: None }
+        Response { exploration, deaths: Vec::new(), walks: None, parts: Vec::new() }
     }
 
     #[test]

@@ -10,8 +10,8 @@
 use super::explore::Response;
 use lockred_protocol::codes::{BugKind, WarningKind};
 use lockred_protocol::lock_order::{Cycle, Kind, LockOrder};
-use lockred_protocol::message::{Exploration, Stop, Warning};
-use lockred_protocol::session::{Limits, Request, Target, Task};
+use lockred_protocol::message::{Exploration, Finding, Stop, Warning};
+use lockred_protocol::session::{Limits, Request, Share, Target, Task};
 use lockred_protocol::sites::SiteId;
 use std::collections::BTreeSet;
 
@@ -51,6 +51,10 @@ pub fn request(search: &Request, targets: &[Target]) -> Request {
         executions: None,
         seconds: limits.seconds.map(|seconds| seconds * SHARE),
         operations: limits.operations,
+        share: Share {
+            operations: limits.share.operations.map(|all| (all / 4).max(1)),
+            seconds: None,
+        },
     };
     let task = Task::Walk {
         targets: targets.to_vec(),
@@ -66,8 +70,11 @@ pub fn request(search: &Request, targets: &[Target]) -> Request {
 /// The request to search in the time that walks have left.
 pub fn after(walked: &Response, search: &Request) -> Request {
     let mut request = search.clone();
-    if let Task::Explore { limits: Limits { seconds: Some(seconds), .. }, .. } = &mut request.task {
-        *seconds = (*seconds - walked.exploration.seconds).max(0.0);
+    if let Task::Explore { limits, .. } = &mut request.task {
+        let took = &walked.exploration;
+        limits.seconds = limits.seconds.map(|all| (all - took.seconds).max(0.0));
+        let operations = &mut limits.share.operations;
+        *operations = operations.map(|all| all.saturating_sub(took.counts.operations).max(1));
     }
     request
 }
@@ -87,32 +94,37 @@ pub fn alone(mut walked: Response) -> Response {
 /// What walks and the search after them came to.
 pub fn join(walked: Response, searched: Response) -> Response {
     let Response { exploration: walked, deaths: before, .. } = walked;
-    let Response { mut exploration, deaths: after, .. } = searched;
+    let Response { mut exploration, deaths: after, parts, .. } = searched;
     exploration.seconds += walked.seconds;
     exploration.restoring += walked.restoring;
     exploration.threads = exploration.threads.max(walked.threads);
-    let mut findings = walked.findings;
-    for found in exploration.findings {
-        if findings.iter().all(|known| known.key != found.key) {
-            findings.push(found);
-        }
-    }
-    exploration.findings = findings;
+    let found = std::mem::replace(&mut exploration.findings, walked.findings);
+    add_findings(&mut exploration.findings, found);
     match (&exploration.stop, walked.stop) {
         (Stop::Unsupported(_), _) => {}
         (_, stop @ Stop::Unsupported(_)) => exploration.stop = stop,
         // It has seen all that there is to warn of.
         (Stop::Complete, _) => {}
-        _ => {
-            let known = exploration.warnings.clone();
-            let new =
-                |reported: &Warning| known.iter().all(|known| places(known) != places(reported));
-            exploration.warnings.extend(walked.warnings.into_iter().filter(new));
-        }
+        _ => add_warnings(&mut exploration.warnings, walked.warnings),
     }
     hide_what_follows(&mut exploration);
     let walks = Some(walked.counts.executions);
-    Response { exploration, deaths: [before, after].concat(), walks }
+    Response { exploration, deaths: [before, after].concat(), walks, parts }
+}
+
+/// Adds findings that are not known.
+pub fn add_findings(all: &mut Vec<Finding>, new: Vec<Finding>) {
+    for found in new {
+        if all.iter().all(|known| known.key != found.key) {
+            all.push(found);
+        }
+    }
+}
+
+/// Adds warnings of what nothing was warned of.
+pub fn add_warnings(all: &mut Vec<Warning>, new: Vec<Warning>) {
+    let known: Vec<_> = all.iter().map(places).collect();
+    all.extend(new.into_iter().filter(|reported| !known.contains(&places(reported))));
 }
 
 /// What a warning is about.
@@ -123,7 +135,7 @@ fn places(warning: &Warning) -> (WarningKind, SiteId, Vec<SiteId>) {
 }
 
 /// Findings of one side make warnings of the other one superfluous, as they do within a side.
-fn hide_what_follows(exploration: &mut Exploration) {
+pub fn hide_what_follows(exploration: &mut Exploration) {
     let Exploration { findings, warnings, .. } = exploration;
     let deadlocks = findings.iter().any(|found| found.kind == BugKind::Deadlock);
     warnings.retain(|warning| match warning.kind {
@@ -137,7 +149,7 @@ fn hide_what_follows(exploration: &mut Exploration) {
 mod tests {
     use super::*;
     use lockred_protocol::lock_order::{Nesting, Taken};
-    use lockred_protocol::message::{Counts, Finding, Unsupported};
+    use lockred_protocol::message::{Counts, Unsupported};
     use lockred_protocol::schedule::Schedule;
     use lockred_protocol::session::Strategy;
 
@@ -163,13 +175,14 @@ mod tests {
             seconds: 1.0,
             restoring: 0.0,
             preemptions: None,
+            share: None,
             proved: None,
             threads: 2,
             findings: keys.iter().map(finding).collect(),
             warnings: warned.iter().map(warning).collect(),
             assumptions: Vec::new(),
         };
-        Response { exploration, deaths: Vec::new(), walks: None }
+        Response { exploration, deaths: Vec::new(), walks: None, parts: Vec::new() }
     }
 
     #[test]
@@ -256,7 +269,12 @@ mod tests {
 
     #[test]
     fn walks_take_a_part_of_the_time_and_the_search_what_is_left() {
-        let limits = Limits { executions: Some(1), seconds: Some(8.0), operations: 5 };
+        let limits = Limits {
+            executions: Some(1),
+            seconds: Some(8.0),
+            operations: 5,
+            share: Share::default(),
+        };
         let strategy = Strategy::Transactions;
         let search = Request::of(Task::Explore { strategy, limits, keep_going: true });
         let target = Target { nestings: vec![[SiteId(1), SiteId(2)]] };

@@ -6,7 +6,7 @@ use super::search::Search;
 use super::selection::Selection;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Parser, ValueEnum};
-use lockred_protocol::session::{Environment, Limits, Random, Strategy, Time};
+use lockred_protocol::session::{Environment, Limits, Random, Share, Strategy, Time};
 use std::collections::BTreeSet;
 
 /// Options of `check`.
@@ -100,7 +100,8 @@ pub struct SearchOptions {
     /// How to choose interleavings: exhaustive, bounded[=N], sample[=uniform|pct|pos] or states
     ///
     /// exhaustive: every interleaving, up to equivalence. Critical sections that do not depend on
-    /// each other are not reordered.
+    /// each other are not reordered. Where that does not end soon, the other searches take turns
+    /// with it; exhaustive=alone leaves them out.
     ///
     /// bounded=N: only interleavings with at most N preemptions (2 by default), those with fewer
     /// first. A preemption is a switch away from a thread that could have continued; switches away
@@ -125,6 +126,12 @@ pub struct SearchOptions {
     /// Stop a test after this many seconds
     #[arg(long, default_value = "60", value_name = "S", value_parser = seconds)]
     pub max_seconds: f64,
+    /// Stop a test after this many operations in all
+    ///
+    /// Operations are scheduling points. Without --max-seconds beside it, time is not limited, so
+    /// that a check comes to the same whenever it is run.
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_operations_total: Option<u64>,
     /// Cut an execution after this many operations
     #[arg(long, hide_short_help = true, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_operations: u64,
@@ -282,6 +289,7 @@ impl SearchOptions {
                 "seed" => search.seed = own.seed,
                 "max-executions" => search.max_executions = own.max_executions,
                 "max-seconds" => search.max_seconds = own.max_seconds,
+                "max-operations-total" => search.max_operations_total = own.max_operations_total,
                 "max-operations" => search.max_operations = own.max_operations,
                 "keep-going" => search.keep_going = own.keep_going,
                 "spurious" => search.spurious = own.spurious,
@@ -292,6 +300,7 @@ impl SearchOptions {
                 other => return Err(format!("`{other}` is no option of a single test")),
             }
         }
+        search.typed.extend(words.iter().map(|word| name(word)));
         Ok(OwnOptions { words, search })
     }
 
@@ -323,12 +332,20 @@ impl SearchOptions {
         }
     }
 
+    /// Seconds that a test may take, unless only its operations are limited.
+    pub fn seconds(&self) -> Option<f64> {
+        let only_operations =
+            self.max_operations_total.is_some() && !self.typed.contains("max-seconds");
+        (!only_operations).then_some(self.max_seconds)
+    }
+
     /// The limits of one test.
     pub fn limits(&self) -> Limits {
         Limits {
             executions: self.max_executions,
-            seconds: Some(self.max_seconds),
+            seconds: self.seconds(),
             operations: self.max_operations,
+            share: Share { operations: self.max_operations_total, seconds: None },
         }
     }
 }

@@ -1,13 +1,16 @@
 //! `--search`: how interleavings are chosen, as it is typed and as it is printed.
 
 use lockred_protocol::session::Strategy;
+use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 
 /// What `--search` takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Search {
-    /// Every interleaving, up to equivalence.
+    /// Every interleaving, up to equivalence; where that does not end soon, other searches as well.
     Exhaustive,
+    /// Every interleaving, up to equivalence, and nothing else: to compare with.
+    Alone,
     /// Every state once.
     States,
     /// Every state once, and only the threads whose order matters: to compare with.
@@ -26,7 +29,7 @@ pub enum Search {
 }
 
 /// How interleavings are drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Sample {
     /// The next thread by chance.
     Uniform,
@@ -75,6 +78,7 @@ impl Search {
                 return Err("expected sample=uniform, sample=pct or sample=pos".into());
             }
             ("exhaustive", None) => Self::Exhaustive,
+            ("exhaustive", Some("alone")) => Self::Alone,
             ("states", None) => Self::States,
             ("unified", None) => Self::Unified,
             ("dpor", None) => Self::Dpor,
@@ -93,10 +97,15 @@ impl Search {
         Ok(search)
     }
 
+    /// Whether it draws interleavings at random, so that no number of them covers everything.
+    pub const fn samples(self) -> bool {
+        matches!(self, Self::Sample(_))
+    }
+
     /// What the runtime does for it.
     pub const fn strategy(self, seed: u64) -> Strategy {
         match self {
-            Self::Exhaustive => Strategy::Transactions,
+            Self::Exhaustive | Self::Alone => Strategy::Transactions,
             Self::States => Strategy::Stateful,
             Self::Unified => Strategy::Unified,
             Self::Bounded { preemptions } => Strategy::Bounded { preemptions },
@@ -115,6 +124,7 @@ impl Display for Search {
         f.write_str(match self {
             Self::Bounded { preemptions } => return write!(f, "bounded={preemptions}"),
             Self::Exhaustive => "exhaustive",
+            Self::Alone => "exhaustive=alone",
             Self::States => "states",
             Self::Unified => "unified",
             Self::Sample(Sample::Uniform) => "sample=uniform",
@@ -130,8 +140,9 @@ impl Display for Search {
 mod tests {
     use super::*;
 
-    const ALL: [Search; 9] = [
+    const ALL: [Search; 10] = [
         Search::Exhaustive,
+        Search::Alone,
         Search::States,
         Search::Unified,
         Search::Bounded { preemptions: 0 },
@@ -183,7 +194,9 @@ mod tests {
 
     #[test]
     fn each_strategy_is_the_one_of_a_search() {
-        let strategies = ALL.map(|search| search.strategy(7));
+        let alone = |search: &Search| *search != Search::Alone;
+        let strategies: Vec<_> =
+            ALL.into_iter().filter(alone).map(|search| search.strategy(7)).collect();
         for strategy in Strategy::ALL {
             let same = |other: &Strategy| other.name() == strategy.name();
             let [one] = strategies.iter().copied().filter(same).collect::<Vec<_>>()[..] else {

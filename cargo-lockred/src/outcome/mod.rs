@@ -12,6 +12,7 @@ use crate::report::thread_flows::ThreadFlow;
 use crate::report::timing::Timing;
 use lockred_protocol::codes::{AssumptionKind, BugKind, Verdict, WarningKind};
 use lockred_protocol::message::{Assumption, Counts, Exploration, Measure, Proved, Stop};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The outcome of one test.
@@ -37,6 +38,8 @@ pub struct Outcome {
     pub counts: Counts,
     /// Number of directed walks before the search; `None` without lock-order cycles.
     pub walks: Option<u64>,
+    /// What each part of the search did; empty where there was one.
+    pub parts: Vec<Part>,
     /// Seconds of processor time from the root to the end of the search.
     pub seconds: f64,
     /// Seconds of these that going back to the root took, if that was asked for.
@@ -90,8 +93,29 @@ impl Outcome {
     }
 }
 
+/// What a part of a search did.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// How it searched.
+    pub search: Search,
+    /// What all its slices did.
+    pub counts: Counts,
+    /// Seconds of processor time that they took.
+    pub seconds: f64,
+    /// Why the last one ended.
+    pub ended: Ended,
+    /// All executions with at most so many preemptions were covered, where these are counted.
+    pub preemptions: Option<u32>,
+    /// About the share of everything that it has covered, where that can be said.
+    pub share: Option<f64>,
+    /// Bugs that it has found.
+    pub bugs: usize,
+    /// Why it was left out, if it was.
+    pub reason: Option<String>,
+}
+
 /// Why a search ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Ended {
     /// Everything was covered.
     Complete,
@@ -101,6 +125,8 @@ pub enum Ended {
     Executions,
     /// At the limit on time.
     Seconds,
+    /// At the limit on operations in all; of a part: its share was taken.
+    Total,
     /// Some execution was cut at the limit on operations.
     Operations,
     /// Everything within the bound on preemptions was covered.
@@ -121,6 +147,7 @@ impl Ended {
             Stop::Bug => Self::Bug,
             Stop::Executions => Self::Executions,
             Stop::Seconds | Stop::Computing(_) => Self::Seconds,
+            Stop::Total => Self::Total,
             Stop::Operations => Self::Operations,
             Stop::Preemptions => Self::Preemptions,
             Stop::Interrupted => Self::Interrupted,
@@ -135,6 +162,7 @@ impl Ended {
             Self::Bug => "bug",
             Self::Executions => "executions",
             Self::Seconds => "seconds",
+            Self::Total => "operations-total",
             Self::Operations => "operations",
             Self::Preemptions => "preemptions",
             Self::Interrupted => "interrupted",
@@ -265,6 +293,7 @@ mod tests {
             seconds: 0.0,
             restoring: 0.0,
             preemptions: None,
+            share: None,
             proved: None,
             threads: 1,
             findings: Vec::new(),

@@ -1,8 +1,9 @@
 //! What people read of a check: a line a test, reports where they belong, and an honest summary.
 
+use super::covered;
 use super::progress::Progress;
 use crate::build::artifact::Built;
-use crate::cli::check::CheckOptions;
+use crate::cli::check::{CheckOptions, SearchOptions};
 use crate::executable::list::Test;
 use crate::outcome::tally::Tally;
 use crate::outcome::{Ended, Outcome};
@@ -57,7 +58,7 @@ impl<'a> Human<'a> {
             width: 0,
             explained: RefCell::default(),
             progress: RefCell::default(),
-            seconds: options.search.max_seconds,
+            seconds: seconds(&options.search),
             started: Instant::now(),
         };
         let widths = names.map(|(package, name)| human.name(package, name).chars().count());
@@ -68,14 +69,13 @@ impl<'a> Human<'a> {
     /// Says what is about to happen.
     pub fn start(&self, tests: usize, targets: usize, options: &CheckOptions, release: &str) {
         let search = &options.search;
-        let mut bounds = format!("at most {} s a test", search.max_seconds);
-        if let Some(executions) = search.max_executions {
-            bounds = format!(
-                "at most {} or {} s a test",
-                count(executions, "execution"),
-                search.max_seconds
-            );
-        }
+        let bounds = [
+            search.max_executions.map(|most| count(most, "execution")),
+            search.max_operations_total.map(|most| count(most, "operation")),
+            search.seconds().map(|most| format!("{most} s")),
+        ];
+        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+        let bounds = format!("at most {} a test", bounds.join(" or "));
         let text = format!(
             "{} in {} (rustc {release}, {}, {bounds})",
             count(tests as u64, "test"),
@@ -88,7 +88,7 @@ impl<'a> Human<'a> {
     /// Draws how far a test is, the one with this number of so many.
     pub fn progress(&self, number: usize, of: usize, built: &Built, test: &Test, seen: &Seen) {
         let name = self.name(&built.package, &test.name);
-        let seconds = test.own.as_ref().map_or(self.seconds, |own| own.search.max_seconds);
+        let seconds = test.own.as_ref().map_or(self.seconds, |own| seconds(&own.search));
         let text = self.progress.borrow_mut().text(number, &name, seconds, seen);
         self.console.progress("Exploring", number, of, &text);
     }
@@ -119,6 +119,14 @@ impl<'a> Human<'a> {
             let options: Vec<String> =
                 outcome.own_options.iter().map(|word| format!("--{word}")).collect();
             let text = format!("{:>13}its own options: {}", "", options.join(" "));
+            self.console.line(&self.console.style.paint(Paint::Dim, &text));
+        }
+        if let Some(covered) = covered::sentence(outcome).filter(|_| !self.console.is_quiet()) {
+            let text = format!("{:>13}{covered}", "");
+            self.console.line(&self.console.style.paint(Paint::Dim, &text));
+        }
+        for part in covered::lines(outcome).filter(|_| self.verbose) {
+            let text = format!("{:>13}{}", "", in_line(&part));
             self.console.line(&self.console.style.paint(Paint::Dim, &text));
         }
         self.explain(outcome);
@@ -186,10 +194,16 @@ impl<'a> Human<'a> {
     }
 }
 
+/// Seconds that a test may take.
+fn seconds(search: &SearchOptions) -> f64 {
+    search.seconds().unwrap_or(f64::INFINITY)
+}
+
 /// What stands after a test's name.
 fn facts(outcome: &Outcome, names_walks: bool) -> String {
     // Where states are searched, executions are few; where they recur for ever, there are none.
-    let mut facts = vec![match outcome.search.strategy(0).needs().states {
+    let search = covered::proof(outcome).map_or(outcome.search, |part| part.search);
+    let mut facts = vec![match search.strategy(0).needs().states {
         true => count(outcome.counts.transactions, "transaction"),
         false => count(outcome.counts.executions, "execution"),
     }];
@@ -208,9 +222,11 @@ fn facts(outcome: &Outcome, names_walks: bool) -> String {
         Ended::Complete | Ended::Bug | Ended::Interrupted | Ended::Unsupported | Ended::Error => {}
         Ended::Executions => facts.push("stopped at --max-executions".into()),
         Ended::Seconds => facts.push("stopped at --max-seconds".into()),
+        Ended::Total => facts.push("stopped at --max-operations-total".into()),
         Ended::Operations => facts.push("executions cut at --max-operations".into()),
         Ended::Preemptions => {}
     }
+    facts.extend(covered::found(outcome).map(String::from));
     match (outcome.preemptions, outcome.ended) {
         (Some(most), Ended::Preemptions) => facts.push(at_most(most.into())),
         // So far it went.
@@ -282,6 +298,7 @@ fn sentences(tally: &Tally, tests: usize, interrupted: bool) -> Vec<String> {
         let why = match *by {
             "executions" => "stopped at --max-executions",
             "seconds" => "stopped at --max-seconds",
+            "operations-total" => "stopped at --max-operations-total",
             "operations" => "executions were cut at --max-operations",
             "bug" => "stopped after many warnings",
             _ => "those with more preemptions were left out",

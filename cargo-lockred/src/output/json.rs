@@ -1,6 +1,6 @@
 //! JSON lines on stdout: one object a test, and one at the end. The types here are the format.
 
-use crate::outcome::tally::Tally;
+use crate::outcome::{self, tally::Tally};
 use crate::outcome::{Ended, FoundBug, FoundWarning, Outcome, Rendered, Reported, Size};
 use crate::printing::line::json;
 use crate::report::Place;
@@ -27,7 +27,7 @@ struct TestFinished<'a> {
     verdict: Verdict,
     complete: bool,
     /// Why the search ended: `complete`, `bug`, `executions`, `seconds`, `operations`,
-    /// `preemptions`, `interrupted`, `unsupported`, `error`.
+    /// `operations-total`, `preemptions`, `interrupted`, `unsupported`, `error`.
     ended: &'static str,
     executions: u64,
     blocked: u64,
@@ -37,6 +37,9 @@ struct TestFinished<'a> {
     /// Walks towards cycles in the order of locks, which are no executions of the search.
     #[serde(skip_serializing_if = "Option::is_none")]
     walks: Option<u64>,
+    /// What each part of the search did, where there were several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<Part<'a>>,
     /// From the root to the end of the search.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +71,27 @@ struct TestFinished<'a> {
 struct Target<'a> {
     kind: &'a str,
     name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    /// As `--search` takes it.
+    search: String,
+    executions: u64,
+    transactions: u64,
+    operations: u64,
+    seconds: f64,
+    /// As of the whole. `operations-total`: its share was taken.
+    ended: &'static str,
+    /// All executions with at most so many preemptions were covered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preemptions: Option<u32>,
+    /// About the share of everything that it has covered, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<f64>,
+    /// Why it was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -219,6 +243,7 @@ fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
         transactions: counts.transactions,
         operations: counts.operations,
         walks: outcome.walks,
+        parts: outcome.parts.iter().map(part).collect(),
         seconds: outcome.seconds,
         restoring: outcome.restoring,
         preemptions: outcome.preemptions,
@@ -234,6 +259,20 @@ fn line<'a>(outcome: &'a Outcome, root: &Path) -> TestFinished<'a> {
             .as_ref()
             .map(|reported| Computing { message: &reported.report.title, sites: sites(reported) }),
         unsupported: unsupported(outcome),
+    }
+}
+
+fn part(part: &outcome::Part) -> Part<'_> {
+    Part {
+        search: part.search.to_string(),
+        executions: part.counts.executions,
+        transactions: part.counts.transactions,
+        operations: part.counts.operations,
+        seconds: part.seconds,
+        ended: part.ended.text(),
+        preemptions: part.preemptions,
+        share: part.share,
+        message: part.reason.as_deref(),
     }
 }
 
@@ -334,6 +373,7 @@ mod tests {
             ended: Ended::Error,
             counts: Counts { executions: 7, ..Counts::default() },
             walks: None,
+            parts: Vec::new(),
             seconds: 0.5,
             restoring: None,
             preemptions: None,

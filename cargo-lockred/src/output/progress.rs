@@ -32,7 +32,8 @@ impl Progress {
 fn text(name: &str, limit: f64, seen: &Seen, left: Option<Duration>) -> String {
     let seconds = seen.elapsed.as_secs_f64();
     let executions = seen.counts.executions;
-    let mut text = format!("{name}  {executions} executions");
+    let doing = seen.doing.map(|doing| format!("{doing}: ")).unwrap_or_default();
+    let mut text = format!("{name}  {doing}{executions} executions");
     if let Some(most) = seen.preemptions {
         let _ = write!(text, ", {}", at_most(most));
     }
@@ -55,7 +56,7 @@ fn text(name: &str, limit: f64, seen: &Seen, left: Option<Duration>) -> String {
         Some(left) if left < stops => {
             let _ = write!(text, ", about {} left", duration(left));
         }
-        _ if seconds >= 1.0 => {
+        _ if seconds >= 1.0 && stops.is_finite() => {
             let _ = write!(text, ", at most {} left", duration(stops));
         }
         _ => {}
@@ -102,6 +103,11 @@ mod tests {
             "a::b  5000 executions, 2500/s, less than 1 % explored, at most 58 s left"
         );
         assert_eq!(text("a", 60.0, &seen(0, Some(0.5)), None), "a  5000 executions");
+        let walking = Seen { doing: Some("random walks"), ..seen(0, None) };
+        let reported = text("a", 60.0, &walking, None);
+        assert_eq!(reported, "a  random walks: 5000 executions");
+        let endless = text("a", f64::INFINITY, &seen(2, None), None);
+        assert_eq!(endless, "a  5000 executions, 2500/s");
         let bounded = Seen { preemptions: Some(1), ..seen(0, None) };
         let reported = text("a", 60.0, &bounded, None);
         assert_eq!(reported, "a  5000 executions, at most 1 preemption");

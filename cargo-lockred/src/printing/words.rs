@@ -19,6 +19,7 @@ pub fn at_most(preemptions: u64) -> String {
 pub fn search(search: Search) -> String {
     let words = match search {
         Search::Exhaustive => "exhaustive search",
+        Search::Alone => "exhaustive search alone",
         Search::States => "search over states",
         Search::Unified => "search over states and partial orders",
         Search::Bounded { preemptions } => {

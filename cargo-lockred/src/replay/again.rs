@@ -7,7 +7,7 @@ use crate::schedule_file::ScheduleFile;
 use crate::session::{self, Ending, Patience};
 use lockred_protocol::message::{Finding, Replay};
 use lockred_protocol::schedule::Schedule;
-use lockred_protocol::session::{Limits, Request, Strategy, Task};
+use lockred_protocol::session::{Limits, Request, Share, Strategy, Task};
 
 /// Seconds that the search may take.
 pub const SECONDS: f64 = 5.0;
@@ -21,7 +21,12 @@ const OPERATIONS: u64 = 100_000;
 /// # Errors
 /// When no session can be made, or no process started.
 pub fn search(file: &ScheduleFile, built: &Built) -> Result<Option<Replay>> {
-    let limits = Limits { executions: None, seconds: Some(SECONDS), operations: OPERATIONS };
+    let limits = Limits {
+        executions: None,
+        seconds: Some(SECONDS),
+        operations: OPERATIONS,
+        share: Share::default(),
+    };
     let task = Task::Explore { strategy: Strategy::Transactions, limits, keep_going: true };
     let Ending::Explored(explored) = run(file, built, task, SECONDS)? else { return Ok(None) };
     let alike = |finding: &&Finding| Some(finding.kind) == file.kind;

@@ -29,6 +29,8 @@ pub struct Progress {
     pub share: Option<f64>,
     /// Preemptions up to which executions are explored now, where these are counted.
     pub preemptions: Option<u64>,
+    /// What is being done, where a test is searched in several ways.
+    pub doing: Option<&'static str>,
     /// Processor time that the process has used.
     pub elapsed: Duration,
 }
@@ -62,6 +64,7 @@ pub fn progress(file: &File, elapsed: Duration) -> Progress {
         bugs: word(StatusWord::Bugs),
         share: decode_share(word(StatusWord::Share)),
         preemptions: word(StatusWord::Preemptions).checked_sub(1),
+        doing: None,
         elapsed,
     }
 }

@@ -2,10 +2,11 @@
 
 use super::*;
 use lockred_protocol::message::{Exploration, Stop};
-use lockred_protocol::session::{Limits, Strategy, Task};
+use lockred_protocol::session::{Limits, Share, Strategy, Task};
 
 fn request() -> Request {
-    let limits = Limits { executions: None, seconds: Some(60.0), operations: 1 };
+    let limits =
+        Limits { executions: None, seconds: Some(60.0), operations: 1, share: Share::default() };
     let task = Task::Explore { strategy: Strategy::Dpor, limits, keep_going: false };
     Request { libtest: true, ..Request::of(task) }
 }
@@ -19,6 +20,7 @@ fn run_script(script: &str) -> Ending {
         seconds: 0.1,
         restoring: 0.0,
         preemptions: None,
+        share: None,
         proved: None,
         threads: 2,
         findings: Vec::new(),

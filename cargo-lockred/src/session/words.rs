@@ -146,6 +146,7 @@ mod tests {
                 executions: None,
                 seconds: None,
                 operations: 1,
+                share: lockred_protocol::session::Share::default(),
             },
             keep_going: false,
         });

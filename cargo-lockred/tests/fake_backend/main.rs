@@ -21,6 +21,7 @@ fn explored(stop: Stop) -> Exploration {
         seconds: 0.25,
         restoring: 0.0,
         preemptions: None,
+        share: None,
         proved: None,
         threads: 2,
         findings: Vec::new(),

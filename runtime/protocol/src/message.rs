@@ -53,7 +53,9 @@ pub enum Stop {
     Executions,
     /// The limit on time.
     Seconds,
-    /// The same, within a step that had not come to its end, at this place.
+    /// It has taken its share ([`crate::session::Share`]).
+    Total,
+    /// The same as `Seconds`, within a step that had not come to its end, at this place.
     Computing(Unsupported),
     /// Some execution reached the limit on operations; all others were covered.
     Operations,
@@ -102,6 +104,9 @@ pub struct Exploration {
     /// All executions with at most so many preemptions were covered, where these are counted.
     #[serde(default)]
     pub preemptions: Option<u32>,
+    /// About the share of everything that was covered, from 0 to 1, where that can be said.
+    #[serde(default)]
+    pub share: Option<f64>,
     /// How much of what is true of its accesses the plan knows, where that was compared.
     #[serde(default)]
     pub proved: Option<Proved>,
@@ -125,6 +130,7 @@ impl Exploration {
             seconds,
             restoring: 0.0,
             preemptions: None,
+            share: None,
             proved: None,
             threads: 0,
             findings: Vec::new(),

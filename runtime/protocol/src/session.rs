@@ -280,6 +280,19 @@ pub struct Limits {
     /// Scheduling points in one execution; an execution that reaches it is cut and the search is
     /// not complete.
     pub operations: u64,
+    /// What the search may take until it stops between two executions.
+    #[serde(default)]
+    pub share: Share,
+}
+
+/// What a search may take until it stops between two executions, where another process can go on.
+/// What other processes took that it goes on from counts.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Share {
+    /// Scheduling points, prefixes that are run again included.
+    pub operations: Option<u64>,
+    /// Seconds of processor time.
+    pub seconds: Option<f64>,
 }
 
 /// Size of the status file: one page of counters, then the schedule log.

@@ -18,7 +18,7 @@ use lockred_protocol::message::{
     Thread, Unsupported,
 };
 use lockred_protocol::schedule::Schedule;
-use lockred_protocol::session::{Checkpoint, Limits, StatusWord, Strategy, encode_share};
+use lockred_protocol::session::{Checkpoint, Limits, Share, StatusWord, Strategy, encode_share};
 use lockred_protocol::sites::SiteId;
 use lockred_search::targeted::Aim;
 use lockred_search::transactions::Frontier;
@@ -38,6 +38,11 @@ pub struct Watch {
     seconds: Option<f64>,
     /// Processor time at the end.
     deadline: Option<Duration>,
+    share: Share,
+    /// Processor time at which its share is taken.
+    share_deadline: Option<Duration>,
+    /// It was over when last looked at.
+    share_is_over: bool,
     keep_going: bool,
     findings: Vec<Finding>,
     /// The findings in full, with the lengths of the schedules that lead to them.
@@ -50,16 +55,26 @@ pub struct Watch {
     keeping: Duration,
     /// When the share that is done was last reported.
     shared: Instant,
+    /// The share that was last reported.
+    done: Option<f64>,
+    /// The search stops, and is to report what is done.
+    spent: bool,
+    /// It can go on in another process from between two executions only. Other searches begin anew
+    /// there, so that nothing is lost if they stop within one.
+    goes_on: bool,
 }
 
 impl Watch {
-    fn new(seconds: Option<f64>, keep_going: bool) -> Self {
+    fn new(seconds: Option<f64>, share: Share, keep_going: bool) -> Self {
         let now = Instant::now();
         let mut watch = Self {
             start: crate::session::cpu::time(),
             before: 0.0,
             seconds,
             deadline: None,
+            share,
+            share_deadline: None,
+            share_is_over: false,
             keep_going,
             findings: Vec::new(),
             failures: Vec::new(),
@@ -73,14 +88,18 @@ impl Watch {
             kept: now,
             keeping: Duration::ZERO,
             shared: now,
+            done: None,
+            spent: false,
+            goes_on: true,
         };
-        watch.set_deadline();
+        watch.set_deadlines();
         watch
     }
 
-    fn set_deadline(&mut self) {
+    fn set_deadlines(&mut self) {
         let left = |seconds: f64| Duration::from_secs_f64((seconds - self.before).clamp(0.0, 1e9));
         self.deadline = self.seconds.map(|seconds| self.start + left(seconds));
+        self.share_deadline = self.share.seconds.map(|seconds| self.start + left(seconds));
     }
 
     /// Seconds that the search has taken.
@@ -97,7 +116,7 @@ impl Watch {
     pub fn go_on_from(&mut self, seconds: f64, findings: Vec<Finding>) {
         self.before = seconds;
         self.findings = findings;
-        self.set_deadline();
+        self.set_deadlines();
     }
 }
 
@@ -115,6 +134,9 @@ impl Observer<Failure> for Watch {
     fn on_step(&mut self, counts: &Counts) -> bool {
         let Some(status) = hook::enter().config.status else { return true };
         status.beat();
+        if !self.goes_on && self.is_spent(counts) {
+            return false;
+        }
         let stop = crate::faults::leaving::stop_requested();
         if self.until_look > 0 && !stop {
             self.until_look -= 1;
@@ -126,13 +148,20 @@ impl Observer<Failure> for Watch {
         status.set(StatusWord::Refinements, counts.refinements);
         status.set(StatusWord::Transactions, counts.transactions);
         status.set(StatusWord::Operations, counts.operations);
-        self.out_of_time =
-            self.deadline.is_some_and(|deadline| crate::session::cpu::time() >= deadline);
+        let now = crate::session::cpu::time();
+        self.out_of_time = self.deadline.is_some_and(|deadline| now >= deadline);
+        self.share_is_over = self.share_deadline.is_some_and(|deadline| now >= deadline);
         !self.out_of_time && !stop
     }
 
+    fn is_spent(&mut self, counts: &Counts) -> bool {
+        let most = self.share.operations;
+        self.spent = self.share_is_over || most.is_some_and(|most| counts.operations >= most);
+        self.spent
+    }
+
     fn wants_share(&mut self) -> bool {
-        self.shared.elapsed() >= SHARE_EVERY
+        self.spent || self.shared.elapsed() >= SHARE_EVERY
     }
 
     fn on_share(&mut self, share: f64) {
@@ -140,6 +169,7 @@ impl Observer<Failure> for Watch {
             status.set(StatusWord::Share, encode_share(share));
         }
         self.shared = Instant::now();
+        self.done = Some(share);
     }
 
     fn on_bound(&mut self, most: u32) {
@@ -199,6 +229,7 @@ pub fn explore(strategy: Strategy, limits: Limits, keep_going: bool, rooted: boo
         if !begin() {
             return interrupted();
         }
+        watch.goes_on = strategy == Strategy::Transactions;
         explore_all(strategy, bounds, watch)
     })
 }
@@ -236,7 +267,7 @@ fn search_by(
     keep_going: bool,
     search: impl FnOnce(search::Limits, &mut Watch) -> Outcome,
 ) -> Message {
-    let mut watch = Watch::new(limits.seconds, keep_going);
+    let mut watch = Watch::new(limits.seconds, limits.share, keep_going);
     let bounds = search::Limits { executions: limits.executions, operations: limits.operations };
     let outcome = search(bounds, &mut watch);
     let entered = &mut hook::enter();
@@ -269,6 +300,7 @@ fn search_by(
             Covered::Within(Bound::Preemptions(most)) => Some(most),
             _ => None,
         },
+        share: watch.done,
         proved: state.verdicts.proved.proved(),
         threads: state.knowledge.most_threads,
         findings: watch.findings,
@@ -371,6 +403,7 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
         Stop::Complete => Reason::Complete,
         Stop::Failure => Reason::Bug,
         Stop::Executions => Reason::Executions,
+        Stop::Total => Reason::Total,
         Stop::Operations => Reason::Operations,
         Stop::Bound => Reason::Preemptions,
         Stop::Interrupted => match entered.verdicts.left.take() {
@@ -379,6 +412,7 @@ fn reason(entered: &mut Entered, outcome: &Outcome, watch: &Watch) -> Reason {
             }
             Some(stack) => Reason::Computing(at(stack)),
             None if watch.out_of_time => Reason::Seconds,
+            None if watch.spent && !watch.goes_on => Reason::Total,
             None => Reason::Interrupted,
         },
         Stop::Unsupported => {
@@ -444,7 +478,7 @@ impl Observer<Failure> for Follower {
 pub fn replay(schedule: &Schedule, operations: u64, rooted: bool) -> Message {
     let length = schedule.0.len() - usize::from(schedule.is_step_by_step());
     let left = crate::record::recorder::BEHIND;
-    let watch = Watch::new(None, true);
+    let watch = Watch::new(None, Share::default(), true);
     let mut follower = Follower { watch, length, left, recorded: Vec::new() };
     let goes_on = !rooted || crate::tasks::harness::learn();
     let (executed, drift) = if rooted && goes_on {

@@ -6,7 +6,7 @@ use crate::hooks::choices::__lr_choose;
 use crate::tasks::response;
 use lockred_protocol::codes::{AssumptionKind, BugKind};
 use lockred_protocol::message::{Message, Stop};
-use lockred_protocol::session::{Environment, Limits, Random, Strategy, Task};
+use lockred_protocol::session::{Environment, Limits, Random, Share, Strategy, Task};
 
 const SPURIOUS: Environment = Environment { spurious: true, ..Environment::USUAL };
 const RANDOM: Environment = Environment { random: Random::Explore, ..Environment::USUAL };
@@ -70,7 +70,8 @@ fn a_loop_of_choices_is_cut() {
             __lr_choose(2);
         }
     }
-    let limits = Limits { executions: Some(2), seconds: None, operations: 100 };
+    let limits =
+        Limits { executions: Some(2), seconds: None, operations: 100, share: Share::default() };
     for strategy in [Strategy::Dpor, Strategy::Transactions, Strategy::Naive] {
         let task = Task::Explore { strategy, limits, keep_going: false };
         let (_guard, rooted) = prepare(program, task, Environment::default());

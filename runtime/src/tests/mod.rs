@@ -36,7 +36,9 @@ use hooks::Words;
 use lockred_protocol::codes::{AssumptionKind, BugKind, WarningKind};
 use lockred_protocol::message::{Exploration, Finding, Message, Minimised, Replay, Stop};
 use lockred_protocol::schedule::{Choice, Schedule};
-use lockred_protocol::session::{Environment, Limits, Request, Strategy, Target, Task, Time};
+use lockred_protocol::session::{
+    Environment, Limits, Request, Share, Strategy, Target, Task, Time,
+};
 use lockred_search::machine::{Chooser, Flow, Machine, Status, Step, ThreadId};
 use lockred_search::targeted::Aim;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -113,7 +115,12 @@ fn search_in(
     strategy: Strategy,
     keep_going: bool,
 ) -> Exploration {
-    let limits = Limits { executions: Some(10_000), seconds: None, operations: 30_000 };
+    let limits = Limits {
+        executions: Some(10_000),
+        seconds: None,
+        operations: 30_000,
+        share: Share::default(),
+    };
     let task = Task::Explore { strategy, limits, keep_going };
     let (_guard, rooted) = prepare(program, task, environment);
     match response::explore(strategy, limits, keep_going, rooted) {
@@ -124,7 +131,8 @@ fn search_in(
 
 /// So many walks towards each target.
 fn walked(program: Program, targets: Vec<Target>, walks: u64) -> Exploration {
-    let limits = Limits { executions: None, seconds: None, operations: 30_000 };
+    let limits =
+        Limits { executions: None, seconds: None, operations: 30_000, share: Share::default() };
     let aim = Aim { targets: targets.len() as u32, walks, operations: u64::MAX, seed: 1 };
     let Aim { operations, seed, .. } = aim;
     let task = Task::Walk { targets, walks, operations, seed, limits, keep_going: false };
@@ -259,7 +267,7 @@ fn by_hand(program: Program, order: &[u32]) -> Vec<Step<crate::record::failure::
             0
         }
     }
-    let limits = Limits { executions: None, seconds: None, operations: 1 };
+    let limits = Limits { executions: None, seconds: None, operations: 1, share: Share::default() };
     let task = Task::Explore { strategy: Strategy::Dpor, limits, keep_going: false };
     let (_guard, _) = prepare(program, task, Environment::default());
     let mut machine = Native::default();

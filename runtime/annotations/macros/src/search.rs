@@ -19,6 +19,7 @@ const RENAMED: [(&str, &str); 5] = [
 pub fn is_one(text: &str) -> bool {
     match text.split_once('=') {
         Some(("bounded", number)) => number.parse::<u32>().is_ok(),
+        Some(("exhaustive", how)) => how == "alone",
         Some(("sample", how)) => ["uniform", "pct", "pos"].contains(&how),
         Some(_) => false,
         None => ["exhaustive", "states", "unified", "bounded", "sample", "dpor", "naive"]

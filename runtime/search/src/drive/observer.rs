@@ -26,6 +26,13 @@ pub trait Observer<F> {
         false
     }
 
+    /// The search stands between two executions. Whether it has taken its share and stops here
+    /// ([`Stop::Total`]). Between two executions the response stays the same.
+    fn is_spent(&mut self, counts: &Counts) -> bool {
+        let _ = counts;
+        false
+    }
+
     /// What it takes to go on from here, perhaps in another process.
     fn on_frontier(&mut self, frontier: &Frontier) {
         let _ = frontier;
@@ -77,6 +84,9 @@ pub enum Stop {
     Failure,
     /// The limit of executions was reached.
     Executions,
+    /// The share of the search was taken, which is looked at between executions
+    /// ([`Observer::is_spent`]).
+    Total,
     /// As `Complete`, but at least one execution was cut at the limit of operations.
     Operations,
     /// As `Complete`, but the bound left something out.

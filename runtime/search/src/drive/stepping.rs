@@ -53,6 +53,8 @@ pub struct Drive<'a, M: Machine> {
     cut: bool,
     /// Executions of passes that a refuted assumption threw away.
     wasted: u64,
+    /// It is run beside the execution under way, and does not stop between executions.
+    beside: bool,
 }
 
 impl<'a, M: Machine> Drive<'a, M> {
@@ -74,6 +76,7 @@ impl<'a, M: Machine> Drive<'a, M> {
             raced: false,
             cut: false,
             wasted: 0,
+            beside: false,
         }
     }
 
@@ -82,6 +85,7 @@ impl<'a, M: Machine> Drive<'a, M> {
         let limits = Limits { executions: None, ..self.limits };
         let mut again = Drive::new(&mut *self.machine, limits, &mut *self.observer);
         again.counts = self.counts;
+        again.beside = true;
         again
     }
 
@@ -98,12 +102,13 @@ impl<'a, M: Machine> Drive<'a, M> {
         self.cut = cut;
     }
 
-    /// Reports to the observer where the search stands, if it wants to know.
+    /// Reports to the observer where the search stands, if it wants to know, or the search stops
+    /// here.
     pub fn report_frontier(
         &mut self,
         frontier: impl FnOnce((Counts, u64, bool)) -> Frontier,
     ) -> Option<Frontier> {
-        if !self.observer.wants_frontier() {
+        if !self.is_spent() && !self.observer.wants_frontier() {
             return None;
         }
         let frontier = frontier(self.progress());
@@ -123,16 +128,39 @@ impl<'a, M: Machine> Drive<'a, M> {
         }
     }
 
-    /// Goes back to the root for the next execution, unless the limit of executions is reached.
+    /// Goes back to the root for the next execution, unless a limit is reached.
     pub fn restart(&mut self) -> Result<(), Stop> {
         self.begin()?;
-        self.machine.restore_root();
-        self.schedule.clear();
+        self.go_to_root();
         Ok(())
     }
 
-    /// Begins the next execution, unless the limit of executions is reached.
+    /// Goes back to the root to begin anew or to go on from elsewhere, unless the limit of
+    /// executions is reached. The share is not looked at: nothing was reported from which another
+    /// process could go on here.
+    pub fn begin_pass(&mut self) -> Result<(), Stop> {
+        self.begin_within_executions()?;
+        self.go_to_root();
+        Ok(())
+    }
+
+    fn go_to_root(&mut self) {
+        self.machine.restore_root();
+        self.schedule.clear();
+    }
+
+    /// Begins the next execution, unless a limit is reached.
     pub fn begin(&mut self) -> Result<(), Stop> {
+        self.begin_within_executions()?;
+        if self.is_spent() { Err(Stop::Total) } else { Ok(()) }
+    }
+
+    /// Whether the search has taken its share.
+    fn is_spent(&mut self) -> bool {
+        !self.beside && self.observer.is_spent(&self.counts)
+    }
+
+    fn begin_within_executions(&mut self) -> Result<(), Stop> {
         let done = self.counts.executions + self.counts.blocked + self.wasted;
         self.steps = 0;
         self.raced = false;

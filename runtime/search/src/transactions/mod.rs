@@ -181,7 +181,7 @@ impl<M: Transactional> Search<'_, '_, M> {
         self.weak.truncate(0);
         self.held.clear();
         self.depth = 0;
-        self.drive.restart()?;
+        self.drive.begin_pass()?;
         Ok(())
     }
 

@@ -78,7 +78,9 @@ pub fn check(
         "--message-format",
         "json",
     ]);
-    check.args(["--max-seconds", &seconds.to_string(), "--exact", &test, "--target-dir"]);
+    // What grows is one search.
+    check.args(["--search", "exhaustive=alone", "--max-seconds", &seconds.to_string()]);
+    check.args(["--exact", &test, "--target-dir"]);
     check.arg(&target).current_dir(root().join("xtask").join("growth"));
     let (output, kilobytes) = memory::watch(&target, || check.output());
     let output = output.map_err(|e| format!("cannot run the check: {e}"))?;

@@ -37,6 +37,10 @@ pub fn check(tool: &Path, row: &Row) -> Result<Checked, String> {
         let mut check = Command::new(tool);
         check.args(["lockred", "check", "--locked", "--quiet", "--message-format", "json"]);
         check.args(["--max-seconds", SECONDS, "--target-dir"]).arg(&target).args(options);
+        // Executions are compared, which are those of one search.
+        if !options.iter().any(|option| option.starts_with("--search")) {
+            check.args(["--search", "exhaustive=alone"]);
+        }
         check.args(["--exact", &row.test]).current_dir(root().join("tests").join("paper"));
         check.output().map_err(|e| format!("cannot run the check: {e}"))
     };

@@ -80,6 +80,59 @@ fn goes_on(program: &Program, pass: u32, lose: u32) -> Result<u32, TestCaseError
     Ok(interruptions)
 }
 
+/// Explores the program in slices of a few operations, each of which stops where its frontier is.
+fn sliced(program: &Program, slice: u64) -> (Seen, Outcome, u32) {
+    struct Slice<'a> {
+        seen: &'a mut Seen,
+        most: u64,
+        kept: Option<String>,
+    }
+    impl Observer<Failure> for Slice<'_> {
+        fn is_spent(&mut self, counts: &Counts) -> bool {
+            counts.operations >= self.most
+        }
+        fn on_frontier(&mut self, frontier: &Frontier) {
+            assert!(self.kept.is_none(), "the search stops at its first frontier");
+            self.kept = Some(serde_json::to_string(frontier).unwrap());
+        }
+        fn on_failure(&mut self, failure: Failure, schedule: &[Choice]) -> bool {
+            self.seen.on_failure(failure, schedule)
+        }
+    }
+    let (mut seen, mut slices, mut done) = (Seen::default(), 0, 0);
+    let mut kept: Option<String> = None;
+    loop {
+        let mut machine = ModelMachine::new(program).reporting_ends();
+        let frontier = kept.take().map(|text| serde_json::from_str(&text).unwrap());
+        let mut observer = Slice { seen: &mut seen, most: done + slice, kept: None };
+        let discipline = &mut Discipline::default();
+        let outcome =
+            transactions::explore_from(frontier, &mut machine, discipline, LIMITS, &mut observer);
+        if outcome.stop != Stop::Total {
+            return (seen, outcome, slices);
+        }
+        kept = observer.kept;
+        assert!(kept.is_some(), "a search that stops at its slice says where");
+        done = outcome.counts.operations;
+        slices += 1;
+    }
+}
+
+#[test]
+fn a_search_in_slices_loses_nothing_and_repeats_nothing() {
+    let program = check::parse(
+        "mutex m; atomic x y z; thread A { lock m; x = 1; unlock m; y = 1; r = z } \
+         thread B { lock m; r = x; unlock m; z = 1; r = y } thread C { lock m; x = 2; unlock m; y = 2 }",
+    );
+    let (expected, whole) = by_transactions(&program, LIMITS);
+    for slice in [1, 10, 100] {
+        let (seen, outcome, slices) = sliced(&program, slice);
+        assert_eq!(outcome, whole, "slices of {slice}");
+        assert_eq!(seen.schedules, expected.schedules);
+        assert!(slices >= 2, "{slices} slices of {slice}");
+    }
+}
+
 macro_rules! going_on {
     ($($name:ident: $test:literal, $programs:expr;)*) => {
         $(proptest! {
