@@ -137,7 +137,7 @@ impl Portfolio {
         let proof = self.proof();
         let main = proof.unwrap_or(EXHAUSTIVE);
         let seconds = self.seconds();
-        let several = self.parts.iter().filter(|done| done.stop.is_some()).count() > 1;
+        let several = true;
         let reported = self.parts.iter().enumerate().filter_map(|(part, done)| done.reported(part));
         let parts: Vec<Part> = if several { reported.collect() } else { Vec::new() };
         let base = &self.parts[main];
@@ -156,7 +156,7 @@ impl Portfolio {
             deaths.extend(done.deaths);
             // What has covered everything has seen all that there is to warn of, and rests on
             // nothing of the others.
-            if done.counts != Counts::default() {
+            if proof.is_none() && done.counts != Counts::default() {
                 walks::add_warnings(&mut exploration.warnings, done.warnings);
                 add_assumptions(&mut exploration.assumptions, done.assumptions);
             }
