@@ -137,7 +137,7 @@ impl Portfolio {
         let proof = self.proof();
         let main = proof.unwrap_or(EXHAUSTIVE);
         let seconds = self.seconds();
-        let several = true;
+        let several = self.parts.iter().filter(|done| done.stop.is_some()).count() > 1;
         let reported = self.parts.iter().enumerate().filter_map(|(part, done)| done.reported(part));
         let parts: Vec<Part> = if several { reported.collect() } else { Vec::new() };
         let base = &self.parts[main];
