@@ -156,7 +156,7 @@ impl Portfolio {
             deaths.extend(done.deaths);
             // What has covered everything has seen all that there is to warn of, and rests on
             // nothing of the others.
-            if done.counts != Counts::default() {
+            if proof.is_none() && done.counts != Counts::default() {
                 walks::add_warnings(&mut exploration.warnings, done.warnings);
                 add_assumptions(&mut exploration.assumptions, done.assumptions);
             }

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!([7, 12].map(slice), [222_222, 4_000_000]);
         let others: u64 = PARTS.iter().skip(1).map(|part| part.weight).sum();
         assert_eq!(others, PARTS[EXHAUSTIVE].weight);
-        assert!(PARTS.iter().all(|part| COSTS % part.cost == 0));
+        assert!(PARTS.iter().all(|part| COSTS.is_multiple_of(part.cost)));
     }
 
     #[test]
