@@ -183,8 +183,8 @@ impl WritingSpin {
 
     /// What decides when the thread waits, and when that is a livelock; `others`: what others have
     /// done. Nothing of the round under way, nor of what was done in the ones before: it makes the
-    /// thread wait sooner or later, which loses nothing, and a thread that never pauses is always in
-    /// its first one.
+    /// thread wait sooner or later, which loses nothing, and a thread that never pauses is always
+    /// in its first one.
     pub fn hash(&self, others: u64, hasher: &mut impl Hasher) {
         let Self { deviates, repeats, turns, in_turn, .. } = self;
         (deviates, repeats.min(&REPEATS), turns, in_turn).hash(hasher);

@@ -278,10 +278,10 @@ impl TransactionMonitor<'_> {
         self.run.push_plain(Event::Last(count));
     }
 
-    /// The memory ends that was accessed as objects whose numbers, under the mask, are in the range,
-    /// and whoever accesses it later is reported for that, and goes no further. So it need not be
-    /// known whether the end is ordered before such an access. (For machines that report accesses to
-    /// freed memory.)
+    /// The memory ends that was accessed as objects whose numbers, under the mask, are in the
+    /// range, and whoever accesses it later is reported for that, and goes no further. So it need
+    /// not be known whether the end is ordered before such an access. (For machines that report
+    /// accesses to freed memory.)
     pub fn ends(&mut self, objects: std::ops::Range<u64>, mask: u64) {
         let (from, to) = (objects.start, objects.end);
         self.run.push_plain(Event::Ends { from, to, mask });

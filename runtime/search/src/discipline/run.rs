@@ -33,7 +33,8 @@ pub(crate) enum Event {
     /// Went on because what a round of a loop had read may have changed. No access: the round made
     /// that.
     Notice(ObjectId),
-    /// Made the last decrement of a count of references: it knows what all others did before theirs.
+    /// Made the last decrement of a count of references: it knows what all others did before
+    /// theirs.
     Last(ObjectId),
     /// Memory ends: that of objects whose numbers, under the mask, are in this range. To access it
     /// later is an error of its own.

@@ -304,7 +304,8 @@ impl Unordered {
         }
     }
 
-    /// Compares an access with all others to the object. Returns what is known of it if it is loose.
+    /// Compares an access with all others to the object. Returns what is known of it if it is
+    /// loose.
     fn compare(
         &mut self,
         object: ObjectId,
