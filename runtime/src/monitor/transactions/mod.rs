@@ -387,9 +387,13 @@ fn touch_plain(
 /// Memory ends: a write to all of it. Nobody has accessed what was never touched.
 fn ends(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
     if let (false, true, Some(monitor)) = (modelled, watching(), monitor(state)) {
+        // Accesses to other memory that has ended need not be noticed.
+        let notices = crate::memory::validity::is_heap(address);
         crate::memory::arena::touched(address, size, |address, size| {
             touch_plain(monitor, address, size, true, SiteId(0));
-            monitor.ends(address as u64..(address + size) as u64, object_ids::ADDRESS);
+            if notices {
+                monitor.ends(address as u64..(address + size) as u64, object_ids::ADDRESS);
+            }
         });
     }
 }
