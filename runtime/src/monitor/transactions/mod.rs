@@ -30,6 +30,7 @@ use crate::machine::operation::{Atomic, AtomicOperation, Pending};
 use crate::machine::state::State;
 use crate::machine::step::Lent;
 use crate::machine::watch::watching;
+use crate::memory::{arena, validity};
 use lockred_protocol::hooks::{Class, How, Order};
 use lockred_protocol::sites::SiteId;
 use lockred_search::discipline::{
@@ -388,8 +389,8 @@ fn touch_plain(
 fn ends(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
     if let (false, true, Some(monitor)) = (modelled, watching(), monitor(state)) {
         // Accesses to other memory that has ended need not be noticed.
-        let notices = crate::memory::validity::is_heap(address);
-        crate::memory::arena::touched(address, size, |address, size| {
+        let notices = arena::range().contains(&address) && validity::is_heap(address);
+        arena::touched(address, size, |address, size| {
             touch_plain(monitor, address, size, true, SiteId(0));
             if notices {
                 monitor.ends(address as u64..(address + size) as u64, object_ids::ADDRESS);
