@@ -1,3 +1,5 @@
+//! What is said of a search in parts, and when nothing is.
+
 use super::*;
 use crate::cli::search::Sample;
 use lockred_protocol::message::Counts;
