@@ -66,6 +66,35 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Of a test of which everything was covered, and nothing found.
+    #[cfg(test)]
+    pub fn sample() -> Self {
+        Self {
+            package: "p".into(),
+            kind: "lib",
+            target: "p".into(),
+            name: "t".into(),
+            search: Search::Exhaustive,
+            own_options: Vec::new(),
+            verdict: Verdict::Verified,
+            ended: Ended::Complete,
+            counts: Counts::default(),
+            walks: None,
+            parts: Vec::new(),
+            seconds: 0.5,
+            restoring: None,
+            preemptions: None,
+            proved: None,
+            assumptions: Vec::new(),
+            bugs: Vec::new(),
+            warnings: Vec::new(),
+            facts: None,
+            unsupported: None,
+            computing: None,
+            error: None,
+        }
+    }
+
     /// Adds a bug. Bugs that turn out to be the same are one.
     pub fn add(&mut self, bug: FoundBug) {
         if !self.bugs.iter().any(|known| known.fingerprint == bug.fingerprint) {

@@ -18,30 +18,7 @@ fn part(search: Search, executions: u64) -> Part {
 }
 
 fn outcome(parts: Vec<Part>) -> Outcome {
-    Outcome {
-        package: "p".into(),
-        kind: "lib",
-        target: "p".into(),
-        name: "t".into(),
-        search: Search::Exhaustive,
-        own_options: Vec::new(),
-        verdict: Verdict::Passed,
-        ended: Ended::Seconds,
-        counts: Counts::default(),
-        walks: None,
-        parts,
-        seconds: 0.5,
-        restoring: None,
-        preemptions: None,
-        proved: None,
-        assumptions: Vec::new(),
-        bugs: Vec::new(),
-        warnings: Vec::new(),
-        facts: None,
-        unsupported: None,
-        computing: None,
-        error: None,
-    }
+    Outcome { parts, verdict: Verdict::Passed, ended: Ended::Seconds, ..Outcome::sample() }
 }
 
 #[test]

@@ -363,28 +363,11 @@ mod tests {
     #[test]
     fn a_line_has_every_documented_field() {
         let outcome = Outcome {
-            package: "p".into(),
-            kind: "lib",
-            target: "p".into(),
-            name: "t".into(),
-            search: crate::cli::search::Search::Dpor,
-            own_options: Vec::new(),
             verdict: Verdict::Unsupported,
             ended: Ended::Error,
             counts: Counts { executions: 7, ..Counts::default() },
-            walks: None,
-            parts: Vec::new(),
-            seconds: 0.5,
-            restoring: None,
-            preemptions: None,
-            proved: None,
-            assumptions: Vec::new(),
-            bugs: Vec::new(),
-            warnings: Vec::new(),
-            facts: None,
-            unsupported: None,
-            computing: None,
             error: Some("broken".into()),
+            ..Outcome::sample()
         };
         let line = serde_json::to_value(line(&outcome, Path::new("/"))).unwrap();
         for key in [

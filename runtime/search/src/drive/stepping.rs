@@ -53,8 +53,6 @@ pub struct Drive<'a, M: Machine> {
     cut: bool,
     /// Executions of passes that a refuted assumption threw away.
     wasted: u64,
-    /// It is run beside the execution under way, and does not stop between executions.
-    beside: bool,
 }
 
 impl<'a, M: Machine> Drive<'a, M> {
@@ -76,7 +74,6 @@ impl<'a, M: Machine> Drive<'a, M> {
             raced: false,
             cut: false,
             wasted: 0,
-            beside: false,
         }
     }
 
@@ -85,7 +82,6 @@ impl<'a, M: Machine> Drive<'a, M> {
         let limits = Limits { executions: None, ..self.limits };
         let mut again = Drive::new(&mut *self.machine, limits, &mut *self.observer);
         again.counts = self.counts;
-        again.beside = true;
         again
     }
 
@@ -157,7 +153,7 @@ impl<'a, M: Machine> Drive<'a, M> {
 
     /// Whether the search has taken its share.
     fn is_spent(&mut self) -> bool {
-        !self.beside && self.observer.is_spent(&self.counts)
+        self.observer.is_spent(&self.counts)
     }
 
     fn begin_within_executions(&mut self) -> Result<(), Stop> {

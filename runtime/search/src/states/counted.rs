@@ -8,13 +8,6 @@
 
 use crate::core::footprint::ObjectId;
 
-/// What is known of an access that may race with others, or show weak values with them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Loose {
-    /// It may race only with what is done after the last decrement of one of these counts.
-    pub(crate) counted: CountSet,
-}
-
 /// A set of counts, by its number; 0: none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct CountSet(u32);

@@ -16,7 +16,7 @@
 //! that does nothing, their condition ii). Of two that are not kept apart a weaker memory could
 //! show other values; two of different sizes may race.
 
-use super::counted::{CountSet, CountSets, Guard, Loose};
+use super::counted::{CountSet, CountSets, Guard};
 use crate::core::chains::ByObject;
 use crate::core::footprint::{Access, ObjectId};
 use crate::core::machine::ThreadId;
@@ -170,11 +170,12 @@ impl Kept {
         }
     }
 
-    /// What is known of it if it is loose.
-    fn loose(&self, ignores_values: bool, sets: &mut CountSets) -> Option<Loose> {
+    /// By which counts it is kept apart from what it may race with; `None` if it may race with
+    /// nothing, and shows no weak values.
+    fn loose(&self, ignores_values: bool, sets: &mut CountSets) -> Option<CountSet> {
         let weak = self.weak && !ignores_values;
         let counted = if weak { CountSet::NONE } else { sets.of(&self.guard) };
-        (weak || self.guard != Guard::Apart).then_some(Loose { counted })
+        (weak || self.guard != Guard::Apart).then_some(counted)
     }
 }
 
@@ -202,9 +203,9 @@ pub(crate) struct Unordered {
     /// It does not matter any more of which operations a weaker memory could show other values.
     ignores_values: bool,
     counts: CountSets,
-    /// Of each event of the transaction that was noted last, what is known of it if it may race
-    /// with others, or show weak values with them.
-    loose: Vec<Option<Loose>>,
+    /// Of each event of the transaction that was noted last, by which counts it is kept apart, if it
+    /// may race with others, or show weak values with them.
+    loose: Vec<Option<CountSet>>,
     /// An access that was made before turned out to be loose.
     loosened: bool,
 }
@@ -304,15 +305,15 @@ impl Unordered {
         }
     }
 
-    /// Compares an access with all others to the object. Returns what is known of it if it is
-    /// loose.
+    /// Compares an access with all others to the object. Returns by which counts it is kept apart if
+    /// it is loose.
     fn compare(
         &mut self,
         object: ObjectId,
         made: Made,
         site: u64,
         report: &mut impl FnMut(ObjectId, Found),
-    ) -> Option<Loose> {
+    ) -> Option<CountSet> {
         let Object { made: all, races, conflicts, decrements, weak: shown } =
             self.objects.entry(object).or_default();
         if let Some(known) = all.iter().find(|known| known.made == made) {
@@ -359,9 +360,9 @@ impl Unordered {
         loose
     }
 
-    /// What is known of the event of this number, of the transaction that was noted last, if it may
-    /// race with another one, or show weak values with it.
-    pub(crate) fn loose(&self, event: usize) -> Option<Loose> {
+    /// By which counts the event of this number, of the transaction that was noted last, is kept
+    /// apart, if it may race with another one, or show weak values with it.
+    pub(crate) fn loose(&self, event: usize) -> Option<CountSet> {
         self.loose.get(event).copied().flatten()
     }
 

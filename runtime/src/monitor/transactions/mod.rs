@@ -387,9 +387,10 @@ fn touch_plain(
 
 /// Memory ends: a write to all of it. Nobody has accessed what was never touched.
 fn ends(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
+    // Accesses to other memory that has ended need not be noticed; only states hold what is dropped.
+    let notices =
+        state.config.by_states && arena::range().contains(&address) && validity::is_heap(address);
     if let (false, true, Some(monitor)) = (modelled, watching(), monitor(state)) {
-        // Accesses to other memory that has ended need not be noticed.
-        let notices = arena::range().contains(&address) && validity::is_heap(address);
         arena::touched(address, size, |address, size| {
             touch_plain(monitor, address, size, true, SiteId(0));
             if notices {
@@ -408,9 +409,10 @@ pub fn creates(state: &mut State, word: usize) {
 
 /// The running thread has accessed, or `frees`, a block of memory that another one may have got.
 pub fn uses_block(state: &mut State, word: usize, site: SiteId, frees: bool) {
+    let ends = frees && state.config.by_states;
     if let Some(monitor) = monitor(state) {
         monitor.plain(object_ids::granule(word), Access::Use, u64::from(site.0));
-        if frees {
+        if ends {
             monitor.ends(word as u64..word as u64 + 1, object_ids::ADDRESS);
         }
     }

@@ -239,13 +239,12 @@ impl Judge<'_, '_> {
         number: usize,
         (object, access, kind, site): (ObjectId, Access, Kind, u64),
     ) {
-        let Some(loose) = self.watch.unordered.loose(number) else { return };
+        let Some(counted) = self.watch.unordered.loose(number) else { return };
         if !self.watch.watched.contains(&object) {
             return;
         }
         let values = self.watch.watched.has_values_of(&object);
-        let later =
-            Record { thread: self.thread, object, site, access, kind, counted: loose.counted };
+        let later = Record { thread: self.thread, object, site, access, kind, counted };
         let mut covered = Bits::default();
         for number in self.known.records.iter() {
             let earlier = *self.watch.records.of(number);
@@ -253,8 +252,7 @@ impl Judge<'_, '_> {
                 continue;
             }
             let knows = self.now.contains(number);
-            let is_other = !knows && earlier.thread != self.thread;
-            if is_other {
+            if !knows && earlier.thread != self.thread {
                 if self.is_race(&earlier, &later) {
                     self.pairs.push(Pair { earlier, later });
                 }
@@ -268,7 +266,7 @@ impl Judge<'_, '_> {
             }
         }
         // Of what counts keep apart it matters only that there is something.
-        let kept = if later.counted == CountSet::NONE { later } else { later.any_counted() };
+        let kept = if counted == CountSet::NONE { later } else { later.any_counted() };
         let number = self.watch.records.number(kept);
         if self.known.records.contains(number) {
             covered.insert(number);
