@@ -203,8 +203,8 @@ pub(crate) struct Unordered {
     /// It does not matter any more of which operations a weaker memory could show other values.
     ignores_values: bool,
     counts: CountSets,
-    /// Of each event of the transaction that was noted last, by which counts it is kept apart, if it
-    /// may race with others, or show weak values with them.
+    /// Of each event of the transaction that was noted last, by which counts it is kept apart, if
+    /// it may race with others, or show weak values with them.
     loose: Vec<Option<CountSet>>,
     /// An access that was made before turned out to be loose.
     loosened: bool,
@@ -305,8 +305,8 @@ impl Unordered {
         }
     }
 
-    /// Compares an access with all others to the object. Returns by which counts it is kept apart if
-    /// it is loose.
+    /// Compares an access with all others to the object. Returns by which counts it is kept apart
+    /// if it is loose.
     fn compare(
         &mut self,
         object: ObjectId,

@@ -387,7 +387,8 @@ fn touch_plain(
 
 /// Memory ends: a write to all of it. Nobody has accessed what was never touched.
 fn ends(state: &mut State, Freed { address, size, modelled, .. }: Freed) {
-    // Accesses to other memory that has ended need not be noticed; only states hold what is dropped.
+    // Accesses to other memory that has ended need not be noticed; only states hold what is
+    // dropped.
     let notices =
         state.config.by_states && arena::range().contains(&address) && validity::is_heap(address);
     if let (false, true, Some(monitor)) = (modelled, watching(), monitor(state)) {
